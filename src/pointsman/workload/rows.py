@@ -1,0 +1,44 @@
+"""The common form of one traced request, and what reading a trace gives."""
+
+from typing import Literal
+
+import msgspec
+
+FormatName = Literal["azure", "bailian", "burstgpt", "mooncake"]
+
+
+class TraceError(ValueError):
+    """A trace cannot be read: names the file, the line and what was wrong there."""
+
+
+class TraceRow(msgspec.Struct, frozen=True):
+    """One request of a trace.
+
+    `arrival_s`: seconds since the trace began. `block_ids`: one id for every `tokens_per_block` leading tokens of the
+    prompt; an equal id stands for an equal prefix up to and including that block. Empty (with `tokens_per_block` 0)
+    when the format knows nothing about shared prefixes. `session`, `model`: "" where the format has none.
+    """
+
+    arrival_s: float
+    prompt_tokens: int
+    output_tokens: int
+    block_ids: tuple[int, ...] = ()
+    tokens_per_block: int = 0
+    session: str = ""
+    turn: int = 0
+    model: str = ""
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """A whole trace in order of arrival. `skipped`: bad rows left out (lenient reading); `first_problem` shows one."""
+
+    name: str
+    format: FormatName
+    rows: tuple[TraceRow, ...]
+    skipped: int = 0
+    first_problem: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """From the first to the last arrival."""
+        return self.rows[-1].arrival_s - self.rows[0].arrival_s if self.rows else 0.0

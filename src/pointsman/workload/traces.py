@@ -1,0 +1,117 @@
+"""Reading a trace whose format its first line betrays, and fitting it to a fleet.
+
+Pure: lines come from the caller, who opened the file; `name` is only for messages.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Protocol
+
+import msgspec
+
+from .azure import AzureFormat
+from .bailian import BailianFormat
+from .burstgpt import BurstGptFormat
+from .columns import split
+from .mooncake import MooncakeFormat
+from .rows import FormatName, Trace, TraceError, TraceRow
+from .spread import spread_evenly
+
+KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl"
+
+
+class TraceFormat(Protocol):
+    """One published format. `coarse`: its stamps are buckets, so equal ones are spread."""
+
+    name: FormatName
+    coarse: bool
+
+    def parse(self, line: str) -> TraceRow: ...
+
+
+def read_trace(lines: Iterable[str], name: str, *, lenient: bool = False) -> Trace:
+    """Every request of the trace, in order of arrival, the first at second 0.
+
+    A bad row raises TraceError naming file and line; with `lenient` it is skipped and counted. A file of no known
+    format, or without a single good row, raises TraceError either way.
+    """
+    numbered = _filled(lines)
+    first = next(numbered, None)
+    if first is None:
+        raise TraceError(f"{name}: the file is empty")
+    fmt, body = _opened(first, numbered, name)
+    rows, problems = _parsed(fmt, body, name, lenient)
+    if not rows:
+        raise TraceError(f"{name}: not one readable row" + (f"; the first problem: {problems[0]}" if problems else ""))
+    return Trace(name, fmt.name, _timed(rows, fmt.coarse), len(problems), problems[0] if problems else "")
+
+
+def leading(trace: Trace, rows: int) -> Trace:
+    """The first `rows` requests of the trace."""
+    return msgspec.structs.replace(trace, rows=trace.rows[:rows])
+
+
+def at_rate(trace: Trace, requests_per_second: float) -> Trace:
+    """The same requests with all gaps stretched or squeezed alike, so that their mean rate is the given one.
+
+    Raises TraceError if all requests arrive at one instant: no stretching gives those a rate.
+    """
+    if trace.seconds <= 0:
+        raise TraceError(f"{trace.name}: {len(trace.rows)} requests at one instant have no rate to scale")
+    factor = len(trace.rows) / (trace.seconds * requests_per_second)
+    rows = tuple(msgspec.structs.replace(row, arrival_s=row.arrival_s * factor) for row in trace.rows)
+    return msgspec.structs.replace(trace, rows=rows)
+
+
+def _filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Lines that hold something, with their number in the file, from 1."""
+    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _opened(
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str
+) -> tuple[TraceFormat, Iterator[tuple[int, str]]]:
+    """The format and the lines that carry rows: a csv header is none of them, a first JSON line is."""
+    number, line = first
+    if line.lstrip("\ufeff \t").startswith("{"):
+        return _json_format(line, f"{name}, line {number}"), chain([first], rest)
+    header = split(line)
+    for fmt in (AzureFormat, BurstGptFormat):
+        if fmt.recognises(header):
+            return fmt(header), rest
+    raise TraceError(f"{name}, line {number}: {line.strip()[:80]!r} begins no known format ({KNOWN})")
+
+
+def _json_format(line: str, where: str) -> TraceFormat:
+    try:
+        keys = msgspec.json.decode(line, type=dict[str, object]).keys()
+    except msgspec.DecodeError as error:
+        raise TraceError(f"{where}: {error}") from None
+    if "chat_id" in keys:
+        return BailianFormat()
+    if {"timestamp", "input_length", "output_length"} <= keys:
+        return MooncakeFormat()
+    raise TraceError(f"{where}: fields {', '.join(sorted(keys))} fit no known format ({KNOWN})")
+
+
+def _parsed(
+    fmt: TraceFormat, body: Iterable[tuple[int, str]], name: str, lenient: bool
+) -> tuple[list[TraceRow], list[str]]:
+    rows: list[TraceRow] = []
+    problems: list[str] = []
+    for number, line in body:
+        try:
+            rows.append(fmt.parse(line))
+        except ValueError as error:
+            problems.append(f"{name}, line {number}: {error}")
+            if not lenient:
+                raise TraceError(problems[0]) from error
+    return rows, problems
+
+
+def _timed(rows: list[TraceRow], coarse: bool) -> tuple[TraceRow, ...]:
+    """Rows in order of arrival with the first at 0 and, for coarse stamps, spread inside their buckets."""
+    rows.sort(key=lambda row: row.arrival_s)
+    stamps = [row.arrival_s - rows[0].arrival_s for row in rows]
+    arrivals = spread_evenly(stamps) if coarse else stamps
+    return tuple(msgspec.structs.replace(row, arrival_s=at) for row, at in zip(rows, arrivals, strict=True))

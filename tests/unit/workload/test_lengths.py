@@ -1,0 +1,26 @@
+"""Token counts: median of the body, weight of the tail, limits."""
+
+import numpy as np
+import pytest
+
+from pointsman.workload.lengths import Lengths
+
+
+def drawn(lengths, size=20_000):
+    return lengths.draw(np.random.default_rng(2), size)
+
+
+def test_the_median_is_the_median():
+    assert np.median(drawn(Lengths(median=500, sigma=0.7))) == pytest.approx(500, rel=0.03)
+
+
+def test_the_tail_is_heavier_than_the_body():
+    body, tailed = drawn(Lengths(median=500)), drawn(Lengths(median=500, tail_share=0.05, tail_index=1.5))
+    assert np.quantile(tailed, 0.999) > 2 * np.quantile(body, 0.999)
+    assert np.median(tailed) == pytest.approx(np.median(body), rel=0.05)
+
+
+def test_limits_hold():
+    tokens = drawn(Lengths(median=500, sigma=2, tail_share=0.2, least=50, most=900))
+    assert tokens.min() == 50
+    assert tokens.max() == 900
