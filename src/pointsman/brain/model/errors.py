@@ -1,0 +1,118 @@
+"""The one tree of errors a client or an operator can meet.
+
+PointsmanError
+├── ClientError            the request itself is at fault (4xx)
+│   ├── BadRequest         400 invalid_request_error
+│   ├── Unauthorized       401 invalid_api_key
+│   ├── NotFound           404 not_found
+│   │   └── ModelNotFound  404 model_not_found
+│   ├── MethodNotAllowed   405 method_not_allowed
+│   ├── RequestTimeout     408 request_timeout
+│   ├── BodyTooLarge       413 request_too_large
+│   └── HeadTooLarge       431 headers_too_large
+├── Overloaded             the fleet cannot take it now (503, Retry-After)
+│   ├── QueueFull          503 queue_full
+│   ├── QueueTimeout       503 queue_timeout
+│   ├── NoNode             503 no_node_available
+│   └── Stopping           503 shutting_down
+└── UpstreamError          a node failed (5xx)
+    ├── NodeFailed         502 node_failed
+    └── NodeTimeout        504 node_timeout
+"""
+
+
+class PointsmanError(Exception):
+    """Base of all. `status` is the HTTP status, `code` the `error.code`, `kind` the `error.type` of OpenAI's shape."""
+
+    status = 500
+    code = "internal_error"
+    kind = "server_error"
+    retry_after_s: float | None = None
+
+    def __init__(self, message: str, *, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+
+
+class ClientError(PointsmanError):
+    status = 400
+    code = "invalid_request_error"
+    kind = "invalid_request_error"
+
+
+class BadRequest(ClientError): ...
+
+
+class Unauthorized(ClientError):
+    status = 401
+    code = "invalid_api_key"
+
+
+class NotFound(ClientError):
+    status = 404
+    code = "not_found"
+
+
+class ModelNotFound(NotFound):
+    code = "model_not_found"
+
+
+class MethodNotAllowed(ClientError):
+    status = 405
+    code = "method_not_allowed"
+
+
+class RequestTimeout(ClientError):
+    status = 408
+    code = "request_timeout"
+
+
+class BodyTooLarge(ClientError):
+    status = 413
+    code = "request_too_large"
+
+
+class HeadTooLarge(ClientError):
+    status = 431
+    code = "headers_too_large"
+
+
+class Overloaded(PointsmanError):
+    """The request is fine; try again after `retry_after_s` seconds."""
+
+    status = 503
+    code = "overloaded"
+    kind = "overloaded_error"
+    retry_after_s = 1.0
+
+
+class QueueFull(Overloaded):
+    code = "queue_full"
+
+
+class QueueTimeout(Overloaded):
+    code = "queue_timeout"
+
+
+class NoNode(Overloaded):
+    code = "no_node_available"
+
+
+class Stopping(Overloaded):
+    code = "shutting_down"
+
+
+class UpstreamError(PointsmanError):
+    status = 502
+    code = "upstream_error"
+    kind = "upstream_error"
+
+
+class NodeFailed(UpstreamError):
+    code = "node_failed"
+
+
+class NodeTimeout(UpstreamError):
+    status = 504
+    code = "node_timeout"

@@ -1,0 +1,101 @@
+"""Immutable events the brain emits for observers: metrics, recorders, pages. Decision code never logs."""
+
+from typing import Any
+
+import msgspec
+
+from pointsman.brain.model.choice import Scores
+from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import View
+
+
+class Decided(msgspec.Struct, frozen=True, gc=False):
+    """A policy answered. `chosen` is the index into `nodes`/`scores`, or -1 for a hold.
+
+    `view` is alive only during the call: an observer that keeps the decision keeps `view.snapshot()`.
+    """
+
+    now: float
+    ticket: int
+    request: Request
+    policy: str
+    view: View
+    scores: Scores
+    chosen: int
+    reason: str
+    memo: Any
+
+
+class Placed(msgspec.Struct, frozen=True, gc=False):
+    """A lease began: `waited_s` since the request was submitted, `overlap_tokens` predicted on the node."""
+
+    now: float
+    ticket: int
+    lease: int
+    request: Request
+    node: str
+    attempt: int
+    waited_s: float
+    prompt_tokens: float
+    overlap_tokens: float
+    reason: str
+
+
+class Queued(msgspec.Struct, frozen=True, gc=False):
+    now: float
+    ticket: int
+    request: Request
+    position: int
+
+
+class FirstToken(msgspec.Struct, frozen=True, gc=False):
+    """`ttft_s` counts from submission, so waiting in the queue is part of it."""
+
+    now: float
+    lease: int
+    request: Request
+    node: str
+    ttft_s: float
+
+
+class Ended(msgspec.Struct, frozen=True, gc=False):
+    """A lease ended. `seconds` is its life; `tpot_s` the mean gap between tokens, or None where unknown."""
+
+    now: float
+    ticket: int
+    lease: int
+    request: Request
+    node: str
+    outcome: Outcome
+    seconds: float
+    tpot_s: float | None
+    overlap_tokens: float
+    final: bool
+
+
+class Refused(msgspec.Struct, frozen=True, gc=False):
+    now: float
+    ticket: int
+    request: Request
+    code: str
+    status: int
+
+
+class NodeChanged(msgspec.Struct, frozen=True, gc=False):
+    """A node moved between states of its health table."""
+
+    now: float
+    node: str
+    before: str
+    after: str
+    event: str
+
+
+class PolicyChanged(msgspec.Struct, frozen=True, gc=False):
+    now: float
+    scope: str
+    policy: str
+
+
+Fact = Decided | Placed | Queued | FirstToken | Ended | Refused | NodeChanged | PolicyChanged

@@ -1,0 +1,49 @@
+"""What the brain asks its driver to do. The driver obeys and reports back; it decides nothing."""
+
+import msgspec
+
+from pointsman.brain.model.errors import PointsmanError
+from pointsman.brain.model.node import NodeSpec
+
+
+class Start(msgspec.Struct, frozen=True, gc=False):
+    """Send the ticket's request to `node` under `lease`; `attempt` counts from 1.
+
+    `first_token_s` is how long (seconds) the driver waits for the first token of a stream before it gives up.
+    """
+
+    ticket: int
+    lease: int
+    node: NodeSpec
+    attempt: int
+    first_token_s: float
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False):
+    """The ticket is queued at `position` (1 = next)."""
+
+    ticket: int
+    position: int
+
+
+class Refuse(msgspec.Struct, frozen=True):
+    """Tell the client `error`; the ticket is over."""
+
+    ticket: int
+    error: PointsmanError
+
+
+class Abort(msgspec.Struct, frozen=True, gc=False):
+    """Stop the work under `lease` and report how it ended."""
+
+    lease: int
+    why: str
+
+
+class Probe(msgspec.Struct, frozen=True, gc=False):
+    """Ask the node how it is, now."""
+
+    node: NodeSpec
+
+
+Order = Start | Wait | Refuse | Abort | Probe

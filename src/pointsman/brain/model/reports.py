@@ -1,0 +1,25 @@
+"""What is learned about a node from outside a request: probes, metric scrapes, heartbeats."""
+
+import msgspec
+
+
+class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One reading of one node. None means: this source does not say.
+
+    `ok` is false when the reading itself failed; `latency_s` is how long the answer took. `kv_usage` is a share 0..1
+    of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a plain server's own figure.
+    """
+
+    node: str
+    ok: bool
+    latency_s: float = 0.0
+    reason: str = ""
+    models: tuple[str, ...] | None = None
+    running: int | None = None
+    waiting: int | None = None
+    kv_usage: float | None = None
+    slots: int | None = None
+    kv_blocks: int | None = None
+    block_tokens: int | None = None
+    load: float | None = None
+    started_at: float | None = None

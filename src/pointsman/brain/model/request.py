@@ -1,0 +1,42 @@
+"""What a client asks for, as far as placing it needs to know."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+
+class Chain(msgspec.Struct, frozen=True, gc=False):
+    """The chained hashes of a prompt's leading chunks: link i covers everything up to and including chunk i.
+
+    `kind` names what a chunk is ("bytes", "tokens", "trace"); only chains of one kind are ever compared.
+    `links` are 64-bit ints. `tokens_per_link` is the chunk's size in tokens, or 0 when the chunk is counted in
+    bytes and the model's learned ratio gives its tokens.
+    """
+
+    kind: str
+    links: Sequence[int]
+    tokens_per_link: float = 0.0
+    bytes_per_link: int = 0
+
+
+class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted."""
+
+    id: str
+    model: str
+    prompt_tokens: float = 0.0
+    prompt_bytes: int = 0
+    chain: Chain | None = None
+    max_tokens: int | None = None
+    stream: bool = False
+    priority: float = 1.0
+    tenant: str = ""
+    session: str = ""
+    route: str = ""
+    deadline: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.priority <= 0.0:
+            raise ValueError(f"priority must be above 0, not {self.priority}")
+        if self.prompt_tokens < 0.0 or self.prompt_bytes < 0:
+            raise ValueError("a prompt's size cannot be negative")

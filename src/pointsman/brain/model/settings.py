@@ -1,0 +1,31 @@
+"""The brain's tuning constants: each with its unit, default and reason."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+
+class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the brain weighs, waits, retries and judges. Durations in seconds."""
+
+    seed: Annotated[int, Meta(description="seed of every random draw; equal seeds give equal decisions")] = 0
+    ttft_objective_s: Annotated[float, Meta(gt=0, description="backlog of this many seconds counts as load 1")] = 5.0
+    gateways: Annotated[int, Meta(ge=1, description="gateways that share these nodes")] = 1
+    queue_limit: Annotated[int, Meta(ge=0, description="tickets that may wait per model")] = 1024
+    queue_timeout_s: Annotated[float, Meta(gt=0, description="longest wait in the queue")] = 30.0
+    window: Annotated[int, Meta(ge=1, description="waiting tickets a late-binding policy looks at")] = 64
+    overtake_limit: Annotated[int, Meta(ge=0, description="times a waiting ticket may be overtaken")] = 50
+    tries: Annotated[int, Meta(ge=1, description="most nodes one request is sent to")] = 2
+    retry_share: Annotated[float, Meta(ge=0, le=1, description="retries in flight, share of active requests")] = 0.1
+    retry_floor: Annotated[int, Meta(ge=0, description="retries in flight that are always allowed")] = 3
+    first_token_floor_s: Annotated[float, Meta(gt=0, description="least patience for a first token")] = 30.0
+    first_token_ceiling_s: Annotated[float, Meta(gt=0, description="most patience for a first token")] = 600.0
+    fails_in_a_row: Annotated[int, Meta(ge=1, description="failures in a row that take a node out")] = 3
+    fail_share: Annotated[float, Meta(gt=0, le=1, description="share of failures among recent that does")] = 0.5
+    ejection_s: Annotated[float, Meta(gt=0, description="first time out; grows with every further one")] = 10.0
+    ejection_cap_s: Annotated[float, Meta(gt=0, description="longest time out")] = 300.0
+    slow_start_s: Annotated[float, Meta(ge=0, description="ramp of a returning node from 10 to 100 %")] = 30.0
+    busy_s: Annotated[float, Meta(ge=0, description="how long back-pressure lowers a node's score")] = 5.0
+    recovery_sample_s: Annotated[float, Meta(gt=0, description="spacing of the load samples for recovery")] = 10.0
+    peak_decay_s: Annotated[float, Meta(gt=0, description="decay time of the response-time peaks")] = 10.0

@@ -1,0 +1,37 @@
+"""The contract every policy keeps.
+
+A policy is a score and a picker. `score` gives one number per candidate, lower is better (seconds where it can be);
+`choose` adds the picker, or holds. Both are pure: no I/O, no clock, no logger, nothing mutated; whatever a policy wants
+to remember travels through the choice's `memo`. A policy is built once, with its parameters, by the registry.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pointsman.brain.model.choice import Choice, Hold, Scores
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import View
+
+
+class Policy:
+    """Base of all policies; subclasses are frozen dataclasses whose fields are their parameters.
+
+    `name` is the registry key. `binds_late` policies also say, through `pick`, which waiting ticket goes next.
+    A view handed to a policy has at least one candidate.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str] = ""
+    binds_late: ClassVar[bool] = False
+
+    def score(self, request: Request, view: View) -> Scores:
+        """One float per candidate, lower is better."""
+        raise NotImplementedError
+
+    def choose(self, request: Request, view: View) -> Choice | Hold:
+        """The candidate to use, or a hold."""
+        raise NotImplementedError
+
+    def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
+        """Which of the waiting tickets (in admission order, one view each) to try next; the head by default."""
+        return 0
