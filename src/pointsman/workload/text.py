@@ -30,7 +30,8 @@ def prompt_text(block_ids: Sequence[int], tokens_per_block: int, tokens: int) ->
 def block_text(block_id: int, tokens: int) -> str:
     """`tokens` words that belong to `block_id` (any integer of 64 bits); a longer text begins with the shorter."""
     seed = np.array([block_id & 0xFFFF_FFFF_FFFF_FFFF], dtype=np.uint64)
-    hashed = _splitmix(_splitmix(seed) + np.arange(tokens, dtype=np.uint64))
+    place: NDArray[np.uint64] = np.arange(tokens, dtype=np.uint64)
+    hashed = _splitmix(np.add(_splitmix(seed), place))
     word = np.full((tokens, WORD_BYTES), ord(" "), dtype=np.uint8)
     for letter in range(1, WORD_BYTES):
         hashed, rest = np.divmod(hashed, np.uint64(26))
