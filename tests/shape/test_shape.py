@@ -1,0 +1,93 @@
+"""The shape of the code: short files, short functions, a test beside every file."""
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "pointsman"
+UNIT_TESTS = ROOT / "tests" / "unit"
+
+# Files without a test at the mirrored path, each with the tests that cover it.
+COVERED_ELSEWHERE: dict[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Where something stands, and how many lines it has (from `def` to its last line; a file from first to last)."""
+
+    where: str
+    lines: int
+
+
+def sources(folder: Path = PACKAGE) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def files(folder: Path = PACKAGE) -> list[Length]:
+    """Every file that has a line."""
+    counted = [(path, len(path.read_text(encoding="utf-8").splitlines())) for path in sources(folder)]
+    return [Length(str(path.relative_to(ROOT)), lines) for path, lines in counted if lines]
+
+
+def functions(folder: Path = PACKAGE) -> list[Length]:
+    """Every function and method, nested ones included."""
+    return [length for path in sources(folder) for length in _functions_in(path)]
+
+
+def _functions_in(path: Path) -> list[Length]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    where = path.relative_to(ROOT)
+    return [Length(f"{where}:{f.lineno} {f.name}", (f.end_lineno or f.lineno) - f.lineno + 1) for f in found]
+
+
+def has_behaviour(path: Path) -> bool:
+    """Whether the file defines any function; one of values or names alone has nothing of its own to test."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) for node in ast.walk(tree))
+
+
+def quantile(lengths: list[Length], share: float) -> int:
+    """The length that `share` of them do not exceed."""
+    ordered = sorted(length.lines for length in lengths)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def longer_than(lengths: list[Length], limit: int) -> list[str]:
+    return [f"{length.where}: {length.lines} lines" for length in lengths if length.lines > limit]
+
+
+def test_files_are_short() -> None:
+    lengths = files()
+    assert not longer_than(lengths, 500)
+    assert quantile(lengths, 0.5) <= 120
+    assert quantile(lengths, 0.9) <= 300
+
+
+def test_functions_are_short() -> None:
+    lengths = functions()
+    assert not longer_than(lengths, 60)
+    assert quantile(lengths, 0.5) <= 10
+    assert quantile(lengths, 0.9) <= 30
+
+
+def test_test_files_are_short() -> None:
+    assert not longer_than(files(ROOT / "tests"), 500)
+
+
+def test_every_file_has_its_test() -> None:
+    missing = [
+        str(relative)
+        for path in sources()
+        if has_behaviour(path)
+        and str(relative := path.relative_to(PACKAGE)) not in COVERED_ELSEWHERE
+        and not (UNIT_TESTS / relative.with_name(f"test_{relative.name}")).exists()
+    ]
+    assert not missing, f"no test at the mirrored path under tests/unit for: {', '.join(missing)}"
+
+
+def test_files_covered_elsewhere_exist_and_say_where() -> None:
+    for file, where in COVERED_ELSEWHERE.items():
+        assert (PACKAGE / file).exists(), f"{file} is gone: take it off the list"
+        assert any((ROOT / word).exists() for word in where.split()), f"{file}: {where!r} names no test"
