@@ -1,0 +1,81 @@
+"""Child processes of the demonstration: started with a log file each, ended by their own process id.
+
+Every child gets a session of its own, so that Ctrl-C on the terminal reaches only the demonstration, which then ends
+its children in order. Nothing is ever ended by name.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .errors import DemoError
+
+END_WITHIN_S = 3.0
+LOG_LINES_SHOWN = 12
+
+
+class Child:
+    """One `pointsman` command running as a process. Ends with `end()`, which may be called at any time."""
+
+    def __init__(self, name: str, arguments: Sequence[str], folder: Path) -> None:
+        self.name = name
+        self.command = [sys.executable, "-m", "pointsman", *arguments]
+        self.log = folder / f"{name}.log"
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def check(self) -> None:
+        """Raises DemoError with the child's last words if it has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise DemoError(f"{self.name} ended with status {code}.\n{self.last_words()}")
+
+    def last_words(self) -> str:
+        """The end of its log, and the command to try by hand."""
+        lines = self.log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
+        shown = "\n".join(f"  | {line}" for line in lines) or "  | (it wrote nothing)"
+        return f"{shown}\nTry it by hand: {' '.join(self.command)}"
+
+    def end(self, within_s: float = END_WITHIN_S) -> None:
+        """Ask it to stop, insist after `within_s` seconds. Harmless when it has ended already."""
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            if self._process.poll() is None:
+                self._process.send_signal(how)
+            try:
+                self._process.wait(within_s)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def cpu_seconds(self) -> float:
+        """CPU time used until now, user and system; 0 where /proc does not tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def own_cpu_seconds() -> float:
+    """CPU time this process used until now."""
+    times = os.times()
+    return times.user + times.system
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 nobody listens on now. All are held until the last is found, so they differ."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports

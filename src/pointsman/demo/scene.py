@@ -1,0 +1,58 @@
+"""The stage: an uneven fleet, one node of which degrades and recovers while the load goes on.
+
+Two engines are fast and two are three times slower, as in a fleet bought over several years. One fast engine loses
+three quarters of its speed (a throttled GPU, a noisy neighbour) between 35 % and 65 % of the run. Nobody tells the
+gateway any of this: whoever sends every node the same share overloads the slow ones, and whoever trusts an old
+measurement overloads the degraded one.
+"""
+
+import msgspec
+
+MODEL = "Qwen2.5-72B"
+GPU = "A100-80G"
+TENSOR_PARALLEL = 8
+MAX_MODEL_LEN = 32_768
+MAX_NUM_SEQS = 128
+STREAM_INTERVAL = 4  # tokens per streamed chunk: what keeps client and gateway far from their own limits
+
+
+class Node(msgspec.Struct, frozen=True):
+    """One emulated engine. `speed`: relative to the profile."""
+
+    name: str
+    speed: float
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One node becomes `factor` times slower between two shares of the run."""
+
+    node: str
+    factor: float
+    begins: float
+    ends: float
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """Who serves, and what happens to them. `warm_up`: share of the run that is load but not measured."""
+
+    nodes: tuple[Node, ...]
+    fault: Fault
+    warm_up: float
+
+    def capacity(self) -> dict[str, float]:
+        """Mean relative speed of each node over the run, the fault included."""
+        lost = (self.fault.ends - self.fault.begins) * (1 - 1 / self.fault.factor)
+        return {node.name: node.speed * (1 - lost if node.name == self.fault.node else 1) for node in self.nodes}
+
+
+SLOWDOWN = 3.0
+SCENE = Scene(
+    nodes=(
+        Node("fast-1", 1.0),
+        Node("fast-2", 1.0),
+        Node("slow-1", 1 / SLOWDOWN),
+        Node("slow-2", 1 / SLOWDOWN),
+    ),
+    fault=Fault(node="fast-2", factor=4.0, begins=0.35, ends=0.65),
+    warm_up=0.25,
+)

@@ -1,0 +1,37 @@
+"""A comparison as a table for people."""
+
+from collections.abc import Callable, Sequence
+
+from rich.table import Table
+
+from .comparison import Figures
+
+COLUMNS: tuple[tuple[str, Callable[[Figures], float | None], str], ...] = (
+    ("throughput\nrequests/s", lambda f: f.throughput_rps, ".2f"),
+    ("success\n%", lambda f: _percent(f.success), ".1f"),
+    ("TTFT mean\ns", lambda f: f.ttft_mean_s, ".2f"),
+    ("TTFT P50\ns", lambda f: f.ttft_p50_s, ".2f"),
+    ("TTFT P99\ns", lambda f: f.ttft_p99_s, ".2f"),
+    ("TPOT mean\nms", lambda f: None if f.tpot_mean_s is None else 1000 * f.tpot_mean_s, ".1f"),
+    ("token hits\n%", lambda f: _percent(f.hit_ratio), ".1f"),
+    ("imbalance\nCV", lambda f: f.imbalance, ".2f"),
+)
+
+
+def comparison_table(rows: Sequence[Figures], *, title: str, caption: str) -> Table:
+    """One row a policy, in the order given; a figure nobody measured is a dash."""
+    table = Table(title=title, caption=caption, caption_justify="left", caption_style="dim")
+    table.add_column("policy", no_wrap=True)
+    for heading, _, _ in COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(row.name, *(_cell(figure(row), form) for _, figure, form in COLUMNS))
+    return table
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _cell(figure: float | None, form: str) -> str:
+    return "–" if figure is None else format(figure, form)
