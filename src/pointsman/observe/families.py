@@ -1,0 +1,77 @@
+"""Every metric Pointsman exposes: name, kind, labels and meaning. The reference page is made from this table."""
+
+from typing import Literal
+
+import msgspec
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+
+class Family(msgspec.Struct, frozen=True):
+    """One metric. `field` names where its values live (`metrics.py` for counts, `fleet_reading.py` for gauges)."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    help: str
+    field: str
+
+
+def _family(kind: Kind, name: str, labels: str, field: str, text: str) -> Family:
+    return Family(f"pointsman_{name}", kind, tuple(labels.split()), text, field)
+
+
+# Bucket bounds in seconds. Each step is at most a factor 2.5, so a quantile read from buckets is off by less.
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)
+TOKEN_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
+WAIT_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+# Values kept per (model, node).
+PER_LANE = (
+    _family("histogram", "ttft_seconds", "model node", "ttft", "From submission to the first token, waiting included."),
+    _family("histogram", "tpot_seconds", "model node", "tpot", "Mean time between the tokens of one answer."),
+    _family("histogram", "request_seconds", "model node", "duration", "From submission to the end of the answer."),
+    _family("counter", "prompt_tokens", "model node", "prompt_tokens", "Prompt tokens, as the engine counted them."),
+    _family("counter", "cached_tokens", "model node", "cached_tokens", "Prompt tokens the engine found in its cache."),
+    _family(
+        "counter", "predicted_cached_tokens", "model node", "predicted_tokens",
+        "Prompt tokens believed cached on the chosen node when the request was placed.",
+    ),
+    _family("counter", "completion_tokens", "model node", "completion_tokens", "Tokens generated."),
+    _family("counter", "forwards", "model node", "forwards", "Requests sent to the cache instead of the best score."),
+    _family("counter", "retries", "model node", "retries", "Further tries placed on this node after one failed."),
+)  # fmt: skip
+
+# Counts kept under their own label values.
+COUNTED = (
+    _family("counter", "requests", "model node outcome", "requests", "Requests ended, by their final outcome."),
+    _family("counter", "tries", "model node outcome reason", "tries", "Tries ended, retried ones included."),
+    _family("counter", "refused", "model code", "refused", "Requests refused, by error code."),
+    _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
+    _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),
+    _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
+    _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
+)
+
+WAITS = _family("histogram", "queue_wait_seconds", "model", "waits", "From submission to the first placement.")
+
+# Read from the fleet when asked, one value a node.
+PER_NODE = (
+    _family("gauge", "node_outstanding", "node", "outstanding", "Requests placed and not ended."),
+    _family("gauge", "node_running", "node", "running", "Of these, past their first token."),
+    _family("gauge", "node_slots", "node", "slots", "Requests the engine runs at once."),
+    _family("gauge", "node_load", "node", "load", "Load as policies see it; 1 is full."),
+    _family("gauge", "node_kv_reserved_ratio", "node", "kv_reserved", "Share of KV blocks held by live requests."),
+    _family("gauge", "node_kv_cached_ratio", "node", "kv_cached", "Share of KV blocks believed cached, evictable."),
+    _family("gauge", "node_backlog_tokens", "node", "backlog_tokens", "Prompt tokens placed and not yet computed."),
+    _family("gauge", "node_reported_waiting", "node", "reported_waiting", "Requests in the engine's own queue."),
+    _family("gauge", "node_response_seconds", "node", "response_seconds", "Time to first byte, peak-sensitive."),
+)
+
+NODE_STATE = _family("gauge", "node_state", "node state", "state", "1 for the state the node is in.")
+QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests waiting for a node.")
+INDEX_ENTRIES = _family("gauge", "index_entries", "", "index", "Prefix blocks in the global cache index.")
+IMBALANCE = _family("gauge", "load_imbalance", "", "imbalance", "Standard deviation of load over the nodes in use.")
+BUILD = _family("gauge", "build_info", "version", "version", "1, labelled with the version that runs.")
+
+FAMILIES = (*COUNTED, *PER_LANE, WAITS, *PER_NODE, NODE_STATE, QUEUE_LENGTH, INDEX_ENTRIES, IMBALANCE, BUILD)

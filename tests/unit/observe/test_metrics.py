@@ -1,0 +1,85 @@
+from collections.abc import Callable
+from typing import Any
+
+from pointsman.brain.model.facts import NodeChanged, PolicyChanged, Queued, Refused
+from pointsman.brain.model.outcome import Verdict
+from pointsman.brain.model.request import Request
+from pointsman.observe.metrics import Metrics
+
+
+def feed(*facts: Any) -> Metrics:
+    metrics = Metrics()
+    for fact in facts:
+        metrics(fact)
+    return metrics
+
+
+def test_a_request_is_counted_under_its_model_and_node(life: Any) -> None:
+    one = life(model="m", node="a", waited_s=0.5)
+    usage = {"prompt_tokens": 100, "cached_tokens": 64, "completion_tokens": 7}
+    metrics = feed(one.placed(), one.first_token(1.5), one.ended(14.0, tpot_s=0.04, **usage))
+    lane = metrics.lanes["m", "a"]
+    assert metrics.requests == {("m", "a", Verdict.OK): 1}
+    assert (lane.prompt_tokens, lane.cached_tokens, lane.completion_tokens) == (100, 64, 7)
+    assert lane.predicted_tokens == 40.0
+    assert lane.ttft.total == 1.5
+    assert lane.tpot.total == 0.04
+    assert metrics.waits["m"].total == 0.5
+
+
+def test_the_whole_duration_counts_from_submission(life: Any) -> None:
+    one = life(waited_s=3.0)
+    metrics = feed(one.placed(), one.ended(20.0))
+    assert metrics.lanes["m", "a"].duration.total == 10.0
+
+
+def test_a_retried_try_is_a_try_and_not_a_request(life: Any) -> None:
+    first, second = life(lease=1, node="a"), life(lease=2, node="b", waited_s=1.0)
+    failed = first.ended(11.0, final=False, verdict=Verdict.FAIL, reason="connect")
+    metrics = feed(first.placed(), failed, second.placed(attempt=2), second.ended(12.0))
+    assert metrics.requests == {("m", "b", Verdict.OK): 1}
+    assert metrics.tries == {("m", "a", Verdict.FAIL, "connect"): 1, ("m", "b", Verdict.OK, "done"): 1}
+    assert metrics.lanes["m", "b"].retries == 1
+    assert sum(metrics.waits["m"].counts) == 1
+    assert sum(metrics.lanes["m", "a"].duration.counts) == 0
+
+
+def test_forwards_are_told_by_the_reason_of_the_placement(life: Any) -> None:
+    metrics = feed(life(lease=1).placed(reason="forward"), life(lease=2).placed(reason="score"))
+    assert metrics.lanes["m", "a"].forwards == 1
+
+
+def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[..., Any]) -> None:
+    request = Request(id="r", model="m")
+    metrics = feed(
+        decided(),
+        decided(hold=True, reason="full"),
+        Queued(now=0.0, ticket=1, request=request, position=1),
+        Refused(now=0.0, ticket=1, request=request, code="queue_full", status=503),
+        NodeChanged(now=0.0, node="a", before="up", after="down", event="fail"),
+        PolicyChanged(now=0.0, scope="default", policy="jffc"),
+    )
+    assert metrics.decisions == {("least_requests", "shortest"): 1, ("least_requests", "full"): 1}
+    assert metrics.queued == {("m",): 1}
+    assert metrics.refused == {("m", "queue_full"): 1}
+    assert metrics.transitions == {("a", "up", "down"): 1}
+    assert metrics.policy_changes == {("default", "jffc"): 1}
+
+
+def test_a_node_that_is_gone_takes_its_series_along(life: Any) -> None:
+    a, b = life(lease=1, node="a"), life(lease=2, node="b")
+    gone = NodeChanged(now=20.0, node="a", before="draining", after="gone", event="removed")
+    metrics = feed(a.placed(), a.ended(11.0), b.placed(), b.ended(12.0), gone)
+    assert set(metrics.lanes) == {("m", "b")}
+    assert set(metrics.requests) == {("m", "b", Verdict.OK)}
+    assert set(metrics.tries) == {("m", "b", Verdict.OK, "done")}
+    assert not metrics.transitions
+
+
+def test_nothing_is_remembered_about_leases_that_ended(life: Any) -> None:
+    metrics = Metrics()
+    for lease in range(100):
+        one = life(lease=lease)
+        metrics(one.placed())
+        metrics(one.ended(11.0))
+    assert not metrics._submitted
