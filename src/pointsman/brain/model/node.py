@@ -1,5 +1,6 @@
 """The identity and declared abilities of one schedulable endpoint."""
 
+from enum import StrEnum
 from typing import Annotated, Literal
 
 import msgspec
@@ -28,3 +29,14 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def name(self) -> str:
         """The node's id: as given, else made from URL and rank."""
         return self.id or (self.url if self.rank is None else f"{self.url}#{self.rank}")
+
+
+class NodeState(StrEnum):
+    """Where a node stands; `life/health.py` holds the table of moves."""
+
+    JOINING = "joining"  # new, or back from being down and on trial with one request
+    UP = "up"
+    SUSPECT = "suspect"  # probes fail or lag: used only when nothing else is there
+    DOWN = "down"
+    DRAINING = "draining"  # finishes what it has, gets nothing new
+    GONE = "gone"

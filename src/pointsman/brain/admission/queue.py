@@ -1,0 +1,60 @@
+"""The waiting queue of one model: first come, first served, bounded, with a bound on overtaking.
+
+Strategy: tickets wait in a dictionary by id, which keeps their order, so leaving from any place costs nothing. A policy
+that binds late may take any of the first `window` tickets; each older one it passes counts the overtake, and a
+ticket overtaken too often is the only one offered until it is placed.
+"""
+
+from itertools import islice
+
+
+class Queue:
+    """Waiting ticket ids, oldest first. Mutated by the dispatcher only."""
+
+    def __init__(self, limit: int, overtake_limit: int) -> None:
+        self.limit = limit
+        self._overtake_limit = overtake_limit
+        self._overtaken: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._overtaken)
+
+    def __contains__(self, ticket: int) -> bool:
+        return ticket in self._overtaken
+
+    @property
+    def full(self) -> bool:
+        return len(self._overtaken) >= self.limit
+
+    def join(self, ticket: int) -> int:
+        """Wait at the end; the position (1 = next). The caller has asked `full`."""
+        self._overtaken[ticket] = 0
+        return len(self._overtaken)
+
+    def leave(self, ticket: int) -> bool:
+        """Leave without being placed; false if the ticket was not here."""
+        return self._overtaken.pop(ticket, None) is not None
+
+    def window(self, size: int) -> list[int]:
+        """The tickets that may be taken now: the oldest `size`, or the head alone once it was overtaken too often."""
+        head = next(iter(self._overtaken), None)
+        if head is None:
+            return []
+        if self._overtaken[head] >= self._overtake_limit:
+            return [head]
+        return list(islice(self._overtaken, size))
+
+    def take(self, ticket: int) -> None:
+        """The ticket is placed: everyone older has been overtaken once more."""
+        for older in self._overtaken:
+            if older == ticket:
+                break
+            self._overtaken[older] += 1
+        del self._overtaken[ticket]
+
+    def position(self, ticket: int) -> int:
+        """1 = next. Raises KeyError if the ticket does not wait here."""
+        for position, waiting in enumerate(self._overtaken, 1):
+            if waiting == ticket:
+                return position
+        raise KeyError(ticket)

@@ -1,0 +1,85 @@
+"""What one node is believed to hold, where the engine does not say: an LRU model fed by what we sent there.
+
+Strategy: a request touches its whole chain at once, so recency is kept per touch, not per link. `owner` maps a link to
+the newest touch that covered it; `touches` is the queue of touches, oldest first, each with its links packed 8 bytes
+apiece. Eviction takes the oldest touch from its tail and drops the links it still owns. Since touching a link touches
+all its ancestors, an ancestor's touch is never older than its descendants': what remains is always closed under
+prefixes, as in an engine that frees a request's blocks in reverse order. Both steps are amortised O(1) a link, and
+whatever the history, memory follows the live links: when stale copies outnumber them, the queue is rebuilt.
+"""
+
+from array import array
+from collections import deque
+from collections.abc import Sequence
+
+STALE_FACTOR = 4
+"""Rebuild the queue when it holds this many times the live links."""
+
+
+class Believed:
+    """Links believed on one node, at most `capacity` of them."""
+
+    __slots__ = ("_clock", "_queued", "capacity", "owner", "touches")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.owner: dict[int, int] = {}
+        self.touches: deque[tuple[int, array[int]]] = deque()
+        self._clock = 0
+        self._queued = 0
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def depth(self, links: Sequence[int]) -> int:
+        """How many leading links are held: a binary search, since what is held is closed under prefixes."""
+        low, high = 0, len(links)
+        while low < high:
+            middle = (low + high) // 2
+            if links[middle] in self.owner:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def touch(self, links: Sequence[int]) -> list[int]:
+        """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
+        kept = array("Q", links[: self.capacity])
+        self._clock += 1
+        self.owner.update(dict.fromkeys(kept, self._clock))
+        self.touches.append((self._clock, kept))
+        self._queued += len(kept)
+        evicted = self.shrink(self.capacity)
+        if self._queued > STALE_FACTOR * len(self.owner) + 1024:
+            self._rebuild()
+        return evicted
+
+    def shrink(self, capacity: int) -> list[int]:
+        """Evict the least recent until at most `capacity` links are left, which is the capacity from now on."""
+        self.capacity = capacity
+        evicted: list[int] = []
+        owner = self.owner
+        while len(owner) > capacity:
+            touch, links = self.touches[0]
+            while links and len(owner) > capacity:
+                link = links.pop()
+                self._queued -= 1
+                if owner.get(link) == touch:
+                    del owner[link]
+                    evicted.append(link)
+            if not links:
+                self.touches.popleft()
+        return evicted
+
+    def forget(self, links: Sequence[int]) -> list[int]:
+        """Drop those of `links` that are held (a tail of a chain). Returns them."""
+        return [link for link in links if self.owner.pop(link, None) is not None]
+
+    def _rebuild(self) -> None:
+        fresh: deque[tuple[int, array[int]]] = deque()
+        for touch, links in self.touches:
+            live = array("Q", [link for link in links if self.owner.get(link) == touch])
+            if live:
+                fresh.append((touch, live))
+        self.touches = fresh
+        self._queued = len(self.owner)

@@ -1,0 +1,199 @@
+"""Which nodes hold which prefixes: one table from link to a bit mask of nodes.
+
+Strategy: all nodes share one dictionary; the value is an integer with a bit per holder, and equal masks are one object.
+What a node holds is closed under prefixes, so along a chain the set of holders only shrinks. `levels` therefore finds
+each place where the set changes by binary search, not link by link: a few dozen look-ups for a 32k-token prompt,
+every node's depth in one pass. A restarted node gets a fresh bit, which empties it at once; its old bit leaves the
+`live` mask, and the links that still carry it are cleaned a few at a time by later insertions.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pointsman.brain.cache.believed import Believed
+from pointsman.brain.model.view import Floats
+
+SWEEP_LINKS = 256
+"""Links cleaned of dead bits per insertion: keeps the cleaning ahead of the insertions, and off the clock."""
+SMALL_FLEET = 24
+"""Up to so many bits, unpacking a mask in Python beats NumPy's fixed cost."""
+SPARSE_LEVELS = 12
+"""Levels found by binary search before the rest of the chain is walked link by link."""
+_INTERN_LIMIT = 1 << 16
+
+
+class PrefixIndex:
+    """Holders of links in believed mode. Rows are fleet rows; depths are counted in links."""
+
+    def __init__(self) -> None:
+        self._masks: dict[int, int] = {}
+        self._live = 0
+        self._bit_of: dict[int, int] = {}
+        self._held: dict[int, Believed] = {}
+        self._rows = np.empty(0, dtype=np.intp)
+        self._row_list: list[int] = []
+        self._free_bits: list[int] = []
+        self._sweeps: list[tuple[int, Iterator[int]]] = []
+        self._interned: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Entries in the table, those with only dead bits included until they are swept."""
+        return len(self._masks)
+
+    def add(self, row: int, capacity: int) -> None:
+        """Start to track `row`, holding nothing, with room for `capacity` links."""
+        bit = self._free_bits.pop() if self._free_bits else len(self._row_list)
+        if bit == len(self._row_list):
+            self._row_list.append(-1)
+        self._row_list[bit] = row
+        self._rows = np.array(self._row_list, dtype=np.intp)
+        self._bit_of[row] = bit
+        self._held[row] = Believed(capacity)
+        self._live |= 1 << bit
+
+    def remove(self, row: int) -> None:
+        """Stop to track `row`: it holds nothing from now on, at the cost of one mask."""
+        bit = self._bit_of.pop(row)
+        held = self._held.pop(row)
+        self._live &= ~(1 << bit)
+        self._row_list[bit] = -1
+        self._rows = np.array(self._row_list, dtype=np.intp)
+        self._sweeps.append((bit, iter(held.owner)))
+
+    def clear(self, row: int) -> None:
+        """The node at `row` lost its cache (restart, reset)."""
+        capacity = self._held[row].capacity
+        self.remove(row)
+        self.add(row, capacity)
+
+    def resize(self, row: int, capacity: int) -> None:
+        """The room of `row` is now `capacity` links; the least recent beyond it are dropped."""
+        self._drop(row, self._held[row].shrink(capacity))
+
+    def held(self, row: int) -> int:
+        """Links held at `row`."""
+        return len(self._held[row])
+
+    def capacity(self, row: int) -> int:
+        """Room of `row` in links."""
+        return self._held[row].capacity
+
+    def levels(self, links: Sequence[int]) -> list[tuple[int, int]]:
+        """[(mask, depth)]: the holders whose depth is at least `depth`, masks strictly shrinking, depths rising."""
+        found: list[tuple[int, int]] = []
+        get = self._masks.get
+        start, end = 0, len(links)
+        mask = get(links[0], 0) & self._live if end else 0
+        while mask and len(found) < SPARSE_LEVELS:
+            low, high = start + 1, end
+            while low < high:
+                middle = (low + high) >> 1
+                if get(links[middle], 0) & mask == mask:
+                    low = middle + 1
+                else:
+                    high = middle
+            found.append((mask, low))
+            if low == end:
+                return found
+            start = low
+            mask &= get(links[low], 0)
+        return self._walk(links, start, mask, found) if mask else found
+
+    def _walk(self, links: Sequence[int], start: int, mask: int, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The rest of `levels`, link by link: cheaper where the holders change at almost every link."""
+        get = self._masks.get
+        for position in range(start, len(links)):
+            rest = mask & get(links[position], 0)
+            if rest != mask:
+                found.append((mask, position))
+                mask = rest
+                if not mask:
+                    return found
+        found.append((mask, len(links)))
+        return found
+
+    def depths(self, links: Sequence[int], rows: int) -> Floats:
+        """Leading links held by each of the first `rows` fleet rows: a float array of that length."""
+        depths = np.zeros(rows)
+        levels = self.levels(links)
+        if not levels:
+            return depths
+        if len(self._row_list) <= SMALL_FLEET:
+            self._unpack_small(levels, depths)
+        else:
+            self._unpack(levels, depths)
+        return depths
+
+    def depth(self, row: int, links: Sequence[int]) -> int:
+        """Leading links held by `row`."""
+        return self._held[row].depth(links)
+
+    def insert(self, row: int, links: Sequence[int]) -> None:
+        """The node at `row` is sent a prompt with this chain: it holds the chain from now on, as most recent."""
+        if self._sweeps:
+            self._sweep(SWEEP_LINKS)
+        held = self._held[row]
+        known = held.depth(links)
+        evicted = held.touch(links)
+        masks = self._masks
+        bit = 1 << self._bit_of[row]
+        intern = self._intern
+        for link in links[known : held.capacity]:
+            masks[link] = intern(masks.get(link, 0) | bit)
+        if evicted:
+            self._drop(row, evicted)
+
+    def forget(self, row: int, links: Sequence[int]) -> None:
+        """`links`, the tail of a chain, turned out not to be held at `row`."""
+        self._drop(row, self._held[row].forget(links))
+
+    def _drop(self, row: int, links: Sequence[int]) -> None:
+        keep = ~(1 << self._bit_of[row])
+        self._and(links, keep)
+
+    def _and(self, links: Sequence[int], keep: int) -> None:
+        masks = self._masks
+        for link in links:
+            rest = masks[link] & keep
+            if rest:
+                masks[link] = self._intern(rest)
+            else:
+                del masks[link]
+
+    def _intern(self, mask: int) -> int:
+        """One object per distinct mask: most entries of a fleet share a few."""
+        interned = self._interned
+        if len(interned) > _INTERN_LIMIT:
+            interned.clear()
+        return interned.setdefault(mask, mask)
+
+    def _sweep(self, budget: int) -> None:
+        bit, links = self._sweeps[-1]
+        keep = ~(1 << bit)
+        batch = [link for link, _ in zip(links, range(budget), strict=False)]
+        self._and(batch, keep)
+        if len(batch) < budget:
+            self._sweeps.pop()
+            self._free_bits.append(bit)
+
+    def _unpack_small(self, levels: list[tuple[int, int]], depths: Floats) -> None:
+        rows = self._row_list
+        for position, (mask, depth) in enumerate(levels):
+            following = levels[position + 1][0] if position + 1 < len(levels) else 0
+            last = mask & ~following
+            while last:
+                low = last & -last
+                depths[rows[low.bit_length() - 1]] = depth
+                last ^= low
+
+    def _unpack(self, levels: list[tuple[int, int]], depths: Floats) -> None:
+        """Masks are nested, so the number of levels that hold a bit says which level is its deepest."""
+        width = (len(self._row_list) + 7) >> 3
+        packed = b"".join([mask.to_bytes(width, "little") for mask, _ in levels])
+        bits = np.frombuffer(packed, dtype=np.uint8).reshape(len(levels), width)
+        counts = np.unpackbits(bits, axis=1, count=len(self._row_list), bitorder="little").sum(axis=0, dtype=np.uint16)
+        depth_of = np.array([0, *(depth for _, depth in levels)], dtype=np.float64)
+        rows = self._rows
+        live = rows >= 0
+        depths[rows[live]] = depth_of[counts[live]]

@@ -1,0 +1,48 @@
+"""Blocks of KV memory per node: reserved by live leases, cached and evictable, free.
+
+Every block is in exactly one of these, so reserved + cached + free = capacity at every step. The engine itself decides
+what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
+"""
+
+import numpy as np
+
+from pointsman.brain.fleet import Fleet
+
+
+class Pool:
+    """Mutates the columns kv_capacity, kv_reserved and kv_cached of `fleet`. Amounts are whole blocks."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._columns = fleet.columns
+
+    def resize(self, row: int, blocks: float) -> None:
+        """The node's capacity is `blocks` (inf = unknown)."""
+        self._columns.kv_capacity[row] = blocks
+        self._fit_cached(row)
+
+    def blocks_for(self, row: int, tokens: float) -> int:
+        """Blocks that hold `tokens` on `row`, rounded up."""
+        return -int(-tokens // self._columns.block_tokens.item(row))
+
+    def reserve(self, row: int, blocks: int) -> None:
+        """A lease takes `blocks`. The engine queues what does not fit, so reserved may exceed the capacity."""
+        self._columns.kv_reserved[row] += blocks
+
+    def release(self, row: int, blocks: int) -> None:
+        """A lease gives `blocks` back."""
+        self._columns.kv_reserved[row] -= blocks
+
+    def cached(self, row: int, tokens: float) -> None:
+        """The index believes `tokens` of prefixes on `row`."""
+        self._columns.kv_cached[row] = tokens // self._columns.block_tokens[row]
+        self._fit_cached(row)
+
+    def free(self, row: int) -> float:
+        """Blocks neither reserved nor cached; inf where the capacity is unknown."""
+        columns = self._columns
+        return float(max(0.0, columns.kv_capacity[row] - columns.kv_reserved[row] - columns.kv_cached[row]))
+
+    def _fit_cached(self, row: int) -> None:
+        columns = self._columns
+        room = max(0.0, columns.kv_capacity[row] - columns.kv_reserved[row])
+        columns.kv_cached[row] = np.minimum(columns.kv_cached[row], room)

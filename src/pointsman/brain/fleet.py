@@ -1,0 +1,136 @@
+"""All nodes and their state, as columns: one NumPy array per quantity, one row per node.
+
+Strategy: the arrays are allocated once for `capacity` rows, so estimators and the ledger may keep references to them
+and write single cells; policies get read-only aliases of the rows in use (`table`). Who may be chosen for a model
+changes only when membership, health or models change, so that answer is kept until `touch` says it is stale.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.view import Columns, Floats, Rows
+
+MAX_NODES = 4096
+DEFAULT_SLOTS = 64
+"""Concurrency assumed for a node that neither declares nor reports one."""
+
+_NO_ROWS: Rows = np.empty(0, dtype=np.intp)
+
+
+class Fleet:
+    """Nodes by row. Mutated only by the dispatcher and the parts it composes.
+
+    `columns` are the writable arrays (`capacity` rows); `table` aliases the rows in use, read-only. `cap` is the number
+    of requests a row may hold now. A removed node's row is used again; `generation` tells its tenants apart.
+    """
+
+    def __init__(self, capacity: int = MAX_NODES) -> None:
+        self.capacity = capacity
+        self.columns = Columns.zeros(capacity)
+        self.cap: Floats = np.zeros(capacity)
+        self.specs: list[NodeSpec | None] = []
+        self.states: list[NodeState] = []
+        self.models: list[frozenset[str]] = []
+        self.generation: list[int] = []
+        self.row_of: dict[str, int] = {}
+        self.table = self.columns.read_only(0)
+        self.version = 0
+        self._candidates: dict[str, tuple[int, Rows, bool]] = {}
+        self._free_rows: list[int] = []
+
+    def __len__(self) -> int:
+        """Rows in use, holes included."""
+        return len(self.specs)
+
+    def add(self, spec: NodeSpec) -> int:
+        """Give the node a row of zeros with its declared abilities. Raises ValueError if the id is taken or full."""
+        if spec.name in self.row_of:
+            raise ValueError(f"there is already a node {spec.name!r}")
+        row = self._take_row()
+        self.specs[row] = spec
+        self.states[row] = NodeState.JOINING
+        self.models[row] = frozenset(spec.models)
+        self.generation[row] += 1
+        self.row_of[spec.name] = row
+        self._declare(row, spec)
+        self.touch()
+        return row
+
+    def remove(self, row: int) -> None:
+        """Free the row. The caller has made sure that nothing runs there."""
+        spec = self.specs[row]
+        assert spec is not None
+        del self.row_of[spec.name]
+        self.specs[row] = None
+        self.states[row] = NodeState.GONE
+        self.models[row] = frozenset()
+        self._free_rows.append(row)
+        self.touch()
+
+    def spec(self, row: int) -> NodeSpec:
+        """The node at `row`. Raises LookupError for a hole."""
+        spec = self.specs[row]
+        if spec is None:
+            raise LookupError(f"no node at row {row}")
+        return spec
+
+    def rows(self) -> Iterator[int]:
+        """Rows that hold a node."""
+        return (row for row, spec in enumerate(self.specs) if spec is not None)
+
+    def touch(self) -> None:
+        """Forget cached candidate sets: membership, health or models changed."""
+        self.version += 1
+
+    def candidates(self, model: str) -> tuple[Rows, bool]:
+        """Rows that may serve `model` by health, and whether they are all rows in order. Caps are not looked at.
+
+        Nodes that are up or joining; if there is none, suspect ones.
+        """
+        kept = self._candidates.get(model)
+        if kept is not None and kept[0] == self.version:
+            return kept[1], kept[2]
+        rows = self._serving(model, (NodeState.UP, NodeState.JOINING))
+        if not len(rows):
+            rows = self._serving(model, (NodeState.SUSPECT,))
+        whole = len(rows) == len(self)
+        if len(self._candidates) > 4 * self.capacity:
+            self._candidates.clear()
+        self._candidates[model] = (self.version, rows, whole)
+        return rows, whole
+
+    def serves(self, model: str) -> list[int]:
+        """Rows whose node serves `model`, whatever its health."""
+        return [row for row in self.rows() if model in self.models[row]]
+
+    def known_models(self) -> list[str]:
+        """Every model some node serves, sorted."""
+        return sorted(set().union(*(self.models[row] for row in self.rows())) if self.row_of else ())
+
+    def _serving(self, model: str, states: tuple[NodeState, ...]) -> Rows:
+        found = [row for row in self.serves(model) if self.states[row] in states]
+        return np.array(found, dtype=np.intp) if found else _NO_ROWS
+
+    def _take_row(self) -> int:
+        if self._free_rows:
+            return self._free_rows.pop()
+        if len(self.specs) >= self.capacity:
+            raise ValueError(f"a fleet holds at most {self.capacity} nodes")
+        self.specs.append(None)
+        self.states.append(NodeState.GONE)
+        self.models.append(frozenset())
+        self.generation.append(0)
+        self.table = self.columns.read_only(len(self.specs))
+        return len(self.specs) - 1
+
+    def _declare(self, row: int, spec: NodeSpec) -> None:
+        columns = self.columns
+        for name in Columns.__slots__:
+            getattr(columns, name)[row] = 0.0
+        columns.slots[row] = spec.slots or DEFAULT_SLOTS
+        columns.block_tokens[row] = spec.block_tokens
+        columns.kv_capacity[row] = spec.kv_tokens // spec.block_tokens if spec.kv_tokens else np.inf
+        columns.speed[row] = 1.0
+        self.cap[row] = columns.slots[row] * spec.weight

@@ -1,0 +1,162 @@
+"""A node's health as a table of states and events.
+
+Strategy: everything that happens to a node becomes one of a few events; the table says where it goes. An event that
+the table does not name for a state changes nothing. Passive evidence (requests that failed) trips a node after a run
+of failures or a bad share of recent ones; active probes make it suspect. A tripped node stays out for a time that grows
+with each trip and is never shortened, then waits for a good probe, and comes back only through one real request: while
+it is joining after a fall its cap is one, and its first success lets it up, from where it ramps.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pointsman.brain.model.node import NodeState
+from pointsman.brain.model.settings import BrainSettings
+
+RECENT = 20
+"""Outcomes remembered per node."""
+RECENT_MIN = 5
+"""Fewest outcomes whose share of failures is believed."""
+PROBE_FAILS = 2
+"""Failed probes in a row that make a node suspect, and a suspect one down."""
+
+
+class Event(StrEnum):
+    """What can happen to a node."""
+
+    ADMITTED = "admitted"  # a new node answered its first probe
+    RETURNABLE = "returnable"  # time out is over and a probe succeeded
+    PROBED_WELL = "probed_well"
+    PROBED_BADLY = "probed_badly"  # PROBE_FAILS failures in a row
+    SERVED = "served"  # a real request went well
+    TRIPPED = "tripped"  # too many real requests failed, or the trial one
+    DRAINED = "drain"
+    UNDRAINED = "undrain"
+    REMOVED = "removed"
+
+
+S, E = NodeState, Event
+MOVES: dict[tuple[NodeState, Event], NodeState] = {
+    (S.JOINING, E.ADMITTED): S.UP,
+    (S.JOINING, E.SERVED): S.UP,
+    (S.JOINING, E.TRIPPED): S.DOWN,
+    (S.JOINING, E.PROBED_BADLY): S.DOWN,
+    (S.UP, E.PROBED_BADLY): S.SUSPECT,
+    (S.UP, E.TRIPPED): S.DOWN,
+    (S.SUSPECT, E.PROBED_WELL): S.UP,
+    (S.SUSPECT, E.SERVED): S.UP,
+    (S.SUSPECT, E.PROBED_BADLY): S.DOWN,
+    (S.SUSPECT, E.TRIPPED): S.DOWN,
+    (S.DOWN, E.RETURNABLE): S.JOINING,
+    (S.DRAINING, E.UNDRAINED): S.UP,
+    **{(state, E.DRAINED): S.DRAINING for state in (S.JOINING, S.UP, S.SUSPECT, S.DOWN)},
+    **{(state, E.REMOVED): S.GONE for state in S if state is not S.GONE},
+}
+"""The whole life of a node. The diagram in the docs is drawn from it."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What is remembered of one node's behaviour. Times in seconds."""
+
+    state: NodeState = NodeState.JOINING
+    fails_in_a_row: int = 0
+    recent: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT))
+    probe_fails: int = 0
+    trips: int = 0
+    out_until: float = 0.0
+    up_since: float | None = None
+    was_up: bool = False
+
+
+class Health:
+    """Records per fleet row, moved by events. Pure: the dispatcher carries the new states to the fleet."""
+
+    def __init__(self, settings: BrainSettings) -> None:
+        self._settings = settings
+        self.records: dict[int, Record] = {}
+
+    def add(self, row: int) -> None:
+        self.records[row] = Record()
+
+    def remove(self, row: int) -> None:
+        del self.records[row]
+
+    def on(self, row: int, event: Event, now: float) -> bool:
+        """Apply `event`; true if the state changed."""
+        record = self.records[row]
+        after = MOVES.get((record.state, event))
+        if after is None or after is record.state:
+            return False
+        before, record.state = record.state, after
+        if after is NodeState.DOWN:
+            self._go_down(record, now)
+        elif after is NodeState.UP:
+            self._come_up(record, before, now)
+        return True
+
+    def served(self, row: int, well: bool) -> Event | None:
+        """A real request ended: the event that follows from it, if any."""
+        record = self.records[row]
+        record.recent.append(well)
+        record.fails_in_a_row = 0 if well else record.fails_in_a_row + 1
+        if well:
+            return Event.SERVED if record.state in (NodeState.JOINING, NodeState.SUSPECT) else None
+        on_trial = record.state is NodeState.JOINING
+        return Event.TRIPPED if on_trial or self._too_many(record) else None
+
+    def probed(self, row: int, well: bool, now: float) -> Event | None:
+        """A probe ended: the event that follows from it, if any."""
+        record = self.records[row]
+        record.probe_fails = 0 if well else record.probe_fails + 1
+        if not well:
+            return self._probe_failed(record)
+        if record.state is NodeState.DOWN:
+            return Event.RETURNABLE if now >= record.out_until else None
+        if record.state is NodeState.JOINING:
+            return None if record.was_up else Event.ADMITTED
+        return Event.PROBED_WELL
+
+    def share(self, row: int, now: float) -> float:
+        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after a fall."""
+        record = self.records[row]
+        ramp = self._settings.slow_start_s
+        if record.up_since is None or ramp <= 0.0:
+            return 1.0
+        age = (now - record.up_since) / ramp
+        if age >= 1.0:
+            record.up_since = None
+            return 1.0
+        return 0.1 + 0.9 * age
+
+    def on_trial(self, row: int) -> bool:
+        """Whether the node is back from a fall and may hold one request only."""
+        record = self.records[row]
+        return record.state is NodeState.JOINING and record.was_up
+
+    def _probe_failed(self, record: Record) -> Event | None:
+        if record.probe_fails < PROBE_FAILS:
+            return None
+        record.probe_fails = 0
+        return Event.PROBED_BADLY
+
+    def _too_many(self, record: Record) -> bool:
+        if record.fails_in_a_row >= self._settings.fails_in_a_row:
+            return True
+        if len(record.recent) < RECENT_MIN:
+            return False
+        return 1.0 - sum(record.recent) / len(record.recent) >= self._settings.fail_share
+
+    def _go_down(self, record: Record, now: float) -> None:
+        record.trips += 1
+        out = min(self._settings.ejection_cap_s, self._settings.ejection_s * record.trips)
+        record.out_until = max(record.out_until, now + out)
+        record.recent.clear()
+        record.fails_in_a_row = 0
+        record.was_up = True
+
+    def _come_up(self, record: Record, before: NodeState, now: float) -> None:
+        if before is NodeState.JOINING and record.was_up:
+            record.up_since = now
+        record.was_up = True

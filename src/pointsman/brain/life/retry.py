@@ -1,0 +1,31 @@
+"""Which failed tries may be repeated: a budget against retry storms.
+
+At most `tries` nodes see one request. A try that cost its node nothing is repeated freely; any other retry must fit
+under a share of the active requests, so that a failing fleet is not asked for more and more.
+"""
+
+from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.settings import BrainSettings
+
+
+class RetryBudget:
+    """Counts the retries in flight. `taken` and `done` come in pairs."""
+
+    def __init__(self, settings: BrainSettings) -> None:
+        self._settings = settings
+        self.in_flight = 0
+
+    def allows(self, outcome: Outcome, attempts: int, active: int) -> bool:
+        """Whether a request that ended with `outcome` after `attempts` tries goes to another node."""
+        if outcome.verdict not in (Verdict.FAIL, Verdict.BUSY) or outcome.delivered:
+            return False
+        if attempts >= self._settings.tries:
+            return False
+        limit = max(self._settings.retry_floor, self._settings.retry_share * active)
+        return outcome.free or self.in_flight < limit
+
+    def taken(self) -> None:
+        self.in_flight += 1
+
+    def done(self) -> None:
+        self.in_flight -= 1
