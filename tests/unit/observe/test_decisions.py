@@ -1,0 +1,87 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.model.node import NodeSpec
+from pointsman.observe.decisions import CandidateScore, Decisions
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    fleet = Fleet()
+    for name in "abc":
+        fleet.add(NodeSpec(url=f"http://{name}", id=name))
+    return fleet
+
+
+def test_a_decision_tells_every_candidate_and_the_chosen_one(
+    fleet: Fleet, decided: Callable[..., Any], make_view: Callable[..., Any]
+) -> None:
+    decisions = Decisions(fleet, epoch=1000.0)
+    decisions(decided("r1", view=make_view([3.0, 1.0, 2.0], overlap=np.array([0.0, 16.0, 32.0]))))
+    (decision,) = decisions.of("r1")
+    assert decision.node == "b"
+    assert decision.reason == "shortest"
+    assert decision.time == 1005.0
+    assert decision.candidates == [
+        CandidateScore("a", 3.0, 0.0),
+        CandidateScore("b", 1.0, 16.0),
+        CandidateScore("c", 2.0, 32.0),
+    ]
+
+
+def test_rows_of_the_view_are_translated_to_nodes(
+    fleet: Fleet, decided: Callable[..., Any], make_view: Callable[..., Any]
+) -> None:
+    decisions = Decisions(fleet)
+    decisions(decided(view=make_view([2.0, 1.0], rows=[0, 2])))
+    assert decisions.last()[0].node == "c"
+
+
+def test_a_decision_keeps_its_values_when_the_fleet_moves_on(
+    fleet: Fleet, decided: Callable[..., Any], make_view: Callable[..., Any]
+) -> None:
+    view, decisions = make_view([3.0, 1.0, 2.0], whole=True), Decisions(fleet)
+    decisions(decided(view=view))
+    view.columns.outstanding[:] = 99.0
+    fleet.remove(1)
+    fleet.add(NodeSpec(url="http://new", id="new"))
+    kept = decisions.last()[0]
+    assert kept.node == "b"
+    assert [candidate.score for candidate in kept.candidates] == [3.0, 1.0, 2.0]
+
+
+def test_only_the_last_are_kept_newest_first(fleet: Fleet, decided: Callable[..., Any]) -> None:
+    decisions = Decisions(fleet, kept=3)
+    for i in range(5):
+        decisions(decided(f"r{i}", now=float(i)))
+    assert [decision.request_id for decision in decisions.last()] == ["r4", "r3", "r2"]
+    assert [decision.request_id for decision in decisions.last(1)] == ["r4"]
+    assert decisions.last(0) == []
+
+
+def test_holds_do_not_push_out_placements(fleet: Fleet, decided: Callable[..., Any]) -> None:
+    decisions = Decisions(fleet, kept=2)
+    decisions(decided("placed", now=1.0))
+    for i in range(10):
+        decisions(decided("held", hold=True, now=2.0 + i))
+    assert [decision.node for decision in decisions.of("placed")] == ["b"]
+    assert [decision.node for decision in decisions.of("held")] == [None, None]
+
+
+def test_the_decisions_of_one_request_are_told_in_order(fleet: Fleet, decided: Callable[..., Any]) -> None:
+    decisions = Decisions(fleet)
+    decisions(decided("r", hold=True, now=1.0, reason="full"))
+    decisions(decided("r", now=2.0))
+    decisions(decided("other", now=3.0))
+    assert [decision.reason for decision in decisions.of("r")] == ["full", "shortest"]
+
+
+def test_decisions_are_told_for_one_model(fleet: Fleet, decided: Callable[..., Any]) -> None:
+    decisions = Decisions(fleet)
+    decisions(decided("r1", model="m"))
+    decisions(decided("r2", model="other"))
+    assert [decision.request_id for decision in decisions.last(model="other")] == ["r2"]
