@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+AtLeastOne = Annotated[int, Meta(ge=1)]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
 
 
@@ -18,8 +19,8 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     engine: Annotated[EngineKind, Meta(description="what speaks there")] = "openai"
     models: Annotated[tuple[str, ...], Meta(description="models served; asked from the engine if empty")] = ()
     weight: Annotated[float, Meta(gt=0, description="share of its concurrency the node may fill; 1 = all")] = 1.0
-    slots: Annotated[int | None, Meta(ge=1, description="requests it runs at once (max_num_seqs)")] = None
-    kv_tokens: Annotated[int | None, Meta(ge=1, description="KV capacity in tokens")] = None
+    slots: Annotated[AtLeastOne | None, Meta(description="requests it runs at once (max_num_seqs)")] = None
+    kv_tokens: Annotated[AtLeastOne | None, Meta(description="KV capacity in tokens")] = None
     block_tokens: Annotated[int, Meta(ge=1, description="tokens per KV block")] = 16
     hardware: Annotated[str, Meta(description="GPU name for the cost model's prior, such as H100")] = ""
     profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as llama-3-8b")] = ""
