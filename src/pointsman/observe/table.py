@@ -6,7 +6,8 @@ from rich.table import Table
 
 from .comparison import Figures
 
-COLUMNS: tuple[tuple[str, Callable[[Figures], float | None], str], ...] = (
+Column = tuple[str, Callable[[Figures], float | None], str]  # heading, figure, format
+COLUMNS: tuple[Column, ...] = (
     ("throughput\nrequests/s", lambda f: f.throughput_rps, ".2f"),
     ("success\n%", lambda f: _percent(f.success), ".1f"),
     ("TTFT mean\ns", lambda f: f.ttft_mean_s, ".2f"),
@@ -19,19 +20,22 @@ COLUMNS: tuple[tuple[str, Callable[[Figures], float | None], str], ...] = (
 
 
 def comparison_table(rows: Sequence[Figures], *, title: str, caption: str) -> Table:
-    """One row a policy, in the order given; a figure nobody measured is a dash."""
+    """One row a policy, in the order given."""
     table = Table(title=title, caption=caption, caption_justify="left", caption_style="dim")
     table.add_column("policy", no_wrap=True)
     for heading, _, _ in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(row.name, *(_cell(figure(row), form) for _, figure, form in COLUMNS))
+        table.add_row(row.name, *(cell(row, column) for column in COLUMNS))
     return table
+
+
+def cell(row: Figures, column: Column) -> str:
+    """What stands in that column; a figure nobody measured is a dash."""
+    _, figure, form = column
+    value = figure(row)
+    return "–" if value is None else format(value, form)
 
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
-
-
-def _cell(figure: float | None, form: str) -> str:
-    return "–" if figure is None else format(figure, form)

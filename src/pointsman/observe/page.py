@@ -1,0 +1,32 @@
+"""What a report shows: the runs compared and what happened to the fleet meanwhile."""
+
+import msgspec
+
+from .comparison import Figures, Sample, Window
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One policy: its figures and every request behind them."""
+
+    figures: Figures
+    samples: tuple[Sample, ...]
+
+
+class Disturbance(msgspec.Struct, frozen=True):
+    """One node was not itself between two moments of every run (seconds)."""
+
+    node: str
+    start_s: float
+    end_s: float
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A report's content. `nodes`: in the order to show them; `seconds`: length of each run; `window`: what counted."""
+
+    title: str
+    caption: tuple[str, ...]
+    runs: tuple[Run, ...]
+    nodes: tuple[str, ...]
+    seconds: float
+    window: Window
+    disturbance: Disturbance | None = None
