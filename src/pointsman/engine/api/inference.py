@@ -1,0 +1,157 @@
+"""The inference endpoints: chat, completions, embeddings."""
+
+import asyncio
+from collections.abc import Callable
+from uuid import uuid4
+
+import msgspec
+from aiohttp import web
+from xxhash import xxh3_64_intdigest
+
+from pointsman.engine.api.audit import Audit
+from pointsman.engine.api.driver import Driver
+from pointsman.engine.api.errors import ApiError
+from pointsman.engine.api.faults import INBAND_ERROR, Fault, FaultBoard, break_connection, refused
+from pointsman.engine.api.intake import Intake, decoder, prompts_of
+from pointsman.engine.api.job import Job
+from pointsman.engine.api.requests import ChatRequest, CompletionRequest, EmbeddingRequest
+from pointsman.engine.text.tokens import split
+
+REQUEST_ID = "X-Request-Id"
+ATTEMPT = "X-Pointsman-Attempt"
+DIMENSIONS = 384
+
+_chat = decoder(ChatRequest)
+_completion = decoder(CompletionRequest)
+_embedding = decoder(EmbeddingRequest)
+
+
+class Broken(Exception):
+    """A fault has ended the connection; there is nothing left to answer."""
+
+
+class Inference:
+    """Answers inference requests with what the driver's engine writes, in the time it takes."""
+
+    def __init__(self, intake: Intake, driver: Driver, faults: FaultBoard, audit: Audit) -> None:
+        self._intake = intake
+        self._driver = driver
+        self._faults = faults
+        self._audit = audit
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        return await self._generate(request, lambda body, id: self._intake.chat(_chat(body), id))
+
+    async def completions(self, request: web.Request) -> web.StreamResponse:
+        return await self._generate(request, lambda body, id: self._intake.completion(_completion(body), id))
+
+    async def embeddings(self, request: web.Request) -> web.StreamResponse:
+        """Unit-free vectors that depend on the text alone."""
+        fault = await self._meet_fault(request)
+        if fault is not None:
+            break_connection(request, fault)
+            raise Broken
+        body = _embedding(await request.read())
+        model = self._intake.model(body.model)
+        if body.encoding_format == "base64":
+            raise ApiError("encoding_format must be float.", param="encoding_format")
+        prompts = prompts_of(body.input)
+        tokens = sum(len(split(prompt)) for prompt in prompts)
+        data = [
+            {"object": "embedding", "index": index, "embedding": embed(prompt, body.dimensions or DIMENSIONS)}
+            for index, prompt in enumerate(prompts)
+        ]
+        counts = {"prompt_tokens": tokens, "total_tokens": tokens, "completion_tokens": 0}
+        answer = {"id": f"embd-{_request_id(request)}", "object": "list", "model": model, "data": data, "usage": counts}
+        return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
+
+    async def _generate(self, request: web.Request, make: Callable[[bytes, str], Job]) -> web.StreamResponse:
+        fault = await self._meet_fault(request)
+        request_id = _request_id(request)
+        job = make(await request.read(), request_id)
+        self._record("start", request, request_id, job)
+        self._driver.submit(job)
+        try:
+            if job.stream:
+                return await self._stream(request, request_id, job, fault)
+            return await self._whole(request, request_id, job, fault)
+        finally:
+            self._record("abort" if self._driver.abort(job) else "finish", request, request_id, job)
+
+    async def _stream(self, request: web.Request, request_id: str, job: Job, fault: Fault | None) -> web.StreamResponse:
+        response = web.StreamResponse(
+            headers={REQUEST_ID: request_id, "Content-Type": "text/event-stream; charset=utf-8"}
+        )
+        await response.prepare(request)
+        left = fault.n if fault is not None else None
+        while not (job.done and job.drained):
+            events = await job.wait()
+            if not job.first_sent:
+                job.first_sent = True
+                self._record("first", request, request_id, job)
+            data = b"".join(events if left is None else events[:left])
+            await response.write(data)
+            job.bytes_sent += len(data)
+            if fault is not None and left is not None:
+                left -= len(events)
+                if left <= 0:
+                    await self._break_stream(request, response, fault)
+                    break
+        await response.write_eof()
+        return response
+
+    async def _break_stream(self, request: web.Request, response: web.StreamResponse, fault: Fault) -> None:
+        if fault.kind == "inband_error":
+            await response.write(INBAND_ERROR)
+            return
+        break_connection(request, fault)
+        raise Broken
+
+    async def _whole(self, request: web.Request, request_id: str, job: Job, fault: Fault | None) -> web.StreamResponse:
+        while not job.done:
+            await job.wait()
+        if fault is not None:
+            if fault.kind == "inband_error":
+                raise ApiError("EngineCore encountered an issue.", 500, "InternalServerError")
+            break_connection(request, fault)
+            raise Broken
+        body = job.whole()
+        job.bytes_sent = len(body)
+        return web.Response(body=body, content_type="application/json", headers={REQUEST_ID: request_id})
+
+    async def _meet_fault(self, request: web.Request) -> Fault | None:
+        """Suffer the fault drawn for this request; returned if it acts only once events have been sent."""
+        fault = self._faults.draw()
+        if fault is None:
+            return None
+        if fault.kind == "status":
+            raise refused(fault)
+        if fault.kind == "hang_before_headers":
+            await asyncio.wait_for(asyncio.Event().wait(), fault.seconds)
+        if fault.n == 0 and fault.kind != "inband_error":
+            break_connection(request, fault)
+            raise Broken
+        return fault
+
+    def _record(self, event: str, request: web.Request, request_id: str, job: Job) -> None:
+        counts = job.counts()
+        self._audit.write(
+            event,
+            request_id,
+            self._driver.now(),
+            attempt=request.headers.get(ATTEMPT, ""),
+            path=request.path,
+            prompt_tokens=counts["prompt_tokens"],
+            cached_tokens=counts["prompt_tokens_details"]["cached_tokens"],
+            completion_tokens=counts["completion_tokens"],
+            bytes_sent=job.bytes_sent,
+        )
+
+
+def embed(prompt: bytes, dimensions: int) -> list[float]:
+    """A deterministic vector with coordinates in [-1, 1)."""
+    return [xxh3_64_intdigest(prompt, seed) / 2**63 - 1.0 for seed in range(dimensions)]
+
+
+def _request_id(request: web.Request) -> str:
+    return request.headers.get(REQUEST_ID) or uuid4().hex

@@ -1,0 +1,107 @@
+"""Paged KV blocks with a chained prefix cache, evicting at allocation as vLLM V1 does.
+
+A free block keeps its content until the allocator takes it from the head of the free queue; a hit in between takes it
+back out of the queue's middle. Blocks need no numbers for this. A shared block is known by its hash; private blocks
+(content unknown to the cache) differ in nothing, so those freed together form one entry of the queue with a count. The
+queue is an `OrderedDict` from hash, or a negative key for a run of private blocks, to the number of blocks.
+
+Two sequences that compute the same block at the same time keep one copy in the cache; the other stays private.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+
+PRIVATE = -1
+
+
+class BlockPool:
+    """`total` blocks: in use, free with cached content, or free and blank."""
+
+    def __init__(self, total: int) -> None:
+        if total < 1:
+            raise ValueError(f"an engine needs at least one KV block, got {total}")
+        self.total = total
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all content; every block becomes free and blank. Only while no sequence holds any."""
+        self.free = self.total
+        self.evicted = 0
+        self._references: dict[int, int] = {}  # hash -> sequences holding it; 0: cached and free
+        self._queue: OrderedDict[int, int] = OrderedDict({PRIVATE: self.total})
+        self._last_run = PRIVATE
+
+    @property
+    def cached(self) -> int:
+        """Blocks the prefix cache can serve, in use or free."""
+        return len(self._references)
+
+    def match(self, hashes: list[int], limit: int) -> int:
+        """How many leading blocks of `hashes`, at most `limit`, are cached. Does not mutate."""
+        references = self._references
+        for depth, key in enumerate(hashes[:limit]):
+            if key not in references:
+                return depth
+        return min(limit, len(hashes))
+
+    def can_hold(self, hits: list[int], fresh: int) -> bool:
+        """Whether the cached blocks `hits` and `fresh` further ones can be had. Does not mutate."""
+        if fresh + len(hits) <= self.free:
+            return True
+        references = self._references
+        return fresh + sum(references[key] == 0 for key in hits) <= self.free
+
+    def share(self, hits: list[int]) -> None:
+        """Take part in the cached blocks `hits`; those that were free leave the queue."""
+        references, queue = self._references, self._queue
+        for key in hits:
+            holders = references[key]
+            if holders == 0:
+                del queue[key]
+                self.free -= 1
+            references[key] = holders + 1
+
+    def take(self, count: int) -> None:
+        """Take `count` private blocks from the head of the queue, evicting what they cached. Ask `can_hold` first."""
+        self.free -= count
+        while count:
+            key, available = self._queue.popitem(last=False)
+            if key >= 0:
+                del self._references[key]
+                self.evicted += 1
+            elif available > count:
+                self._queue[key] = available - count
+                self._queue.move_to_end(key, last=False)
+                return
+            count -= available
+
+    def publish(self, key: int) -> bool:
+        """Enter a private block in use into the cache under its hash; False if that hash is cached already."""
+        if key in self._references:
+            return False
+        self._references[key] = 1
+        return True
+
+    def release(self, blocks: Iterable[int]) -> None:
+        """Give blocks back in the order given: the first will be evicted first."""
+        references, queue = self._references, self._queue
+        private = 0
+        for key in blocks:
+            if key == PRIVATE:
+                private += 1
+                continue
+            if private:
+                private = self._release_private(private)
+            holders = references[key] - 1
+            references[key] = holders
+            if holders == 0:
+                queue[key] = 1
+                self.free += 1
+        if private:
+            self._release_private(private)
+
+    def _release_private(self, count: int) -> int:
+        self._last_run -= 1
+        self._queue[self._last_run] = count
+        self.free += count
+        return 0

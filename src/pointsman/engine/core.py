@@ -1,0 +1,275 @@
+"""An engine's scheduler and timing as a pure state machine: what vLLM V1 does in a step, without the tensors.
+
+The life of a step: `schedule(now)` decides which sequences compute how many tokens and how long that takes; when that
+time is over `complete(step, now)` advances them and says who got a token. A step has a budget of tokens. Running sequences
+are served first, in order of admission; each computes what it has not yet computed, one token when decoding, a chunk of
+its prompt when prefilling. Then waiting ones are admitted while budget, sequence slots and blocks last. A running
+sequence that finds no block takes those of the last admitted one (with priority scheduling: the least urgent one), which
+starts over later, usually finding much of itself still in the prefix cache. Full blocks enter the prefix cache when
+scheduled, so that sequences of the same step can share them.
+
+Sequences may be aborted at any time, also while a step that contains them is running; the step then passes them over.
+"""
+
+import msgspec
+
+from pointsman.brain.costs.step_time import StepTime
+from pointsman.engine.blocks import PRIVATE, BlockPool
+from pointsman.engine.sequence import Sequence, Status
+from pointsman.engine.waiting import WaitingQueue
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What bounds an engine's batches. Blocks are `block_size` tokens each."""
+
+    blocks: int
+    block_size: int = 16
+    max_num_seqs: int = 256
+    max_num_batched_tokens: int = 2048
+    by_priority: bool = False
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A batch in progress: (sequence, tokens computed) pairs, its begin and its length in seconds."""
+
+    work: list[tuple[Sequence, int]]
+    began: float
+    seconds: float
+    preempted: list[Sequence]
+
+    @property
+    def ends(self) -> float:
+        return self.began + self.seconds
+
+
+class StepResult(msgspec.Struct, frozen=True):
+    """Who got a token when the step ended; those who thereby reached `max_tokens` are also in `finished`."""
+
+    emitted: list[Sequence]
+    finished: list[Sequence]
+
+
+class Totals(msgspec.Struct):
+    """Counters since the start, in tokens unless said otherwise."""
+
+    prompt_tokens: int = 0
+    generated_tokens: int = 0
+    prefix_queries: int = 0
+    prefix_hits: int = 0
+    preemptions: int = 0  # sequences
+    steps: int = 0
+
+
+class Core:
+    """One engine. `slowdown` multiplies the time of steps scheduled from now on."""
+
+    def __init__(self, limits: Limits, step_time: StepTime, slowdown: float = 1.0) -> None:
+        self.limits = limits
+        self.step_time = step_time
+        self.slowdown = slowdown
+        self.pool = BlockPool(limits.blocks)
+        self.totals = Totals()
+        self._running: list[Sequence] = []
+        self._waiting = WaitingQueue(limits.by_priority)
+        self._arrivals = 0
+
+    @property
+    def running(self) -> int:
+        return len(self._running)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def kv_usage(self) -> float:
+        """Share of blocks held by live sequences; free blocks with cached content do not count."""
+        return 1.0 - self.pool.free / self.pool.total
+
+    @property
+    def capacity_tokens(self) -> int:
+        return self.limits.blocks * self.limits.block_size
+
+    def add(self, sequence: Sequence, now: float) -> None:
+        """Queue a sequence. Raises ValueError if it could never fit the engine's blocks, changing nothing."""
+        if sequence.prompt_tokens + sequence.max_tokens - 1 > self.capacity_tokens:
+            raise ValueError(
+                f"{sequence.tokens} tokens and an answer exceed the {self.capacity_tokens} tokens of KV cache"
+            )
+        self._arrivals += 1
+        sequence.order = self._arrivals
+        sequence.arrival = now
+        self._waiting.push(sequence)
+
+    def abort(self, sequence: Sequence, now: float) -> bool:
+        """End a sequence, waiting or running, and free its blocks. False if it had ended already."""
+        if sequence.status is Status.DONE:
+            return False
+        was_running = sequence.status is Status.RUNNING
+        sequence.status = Status.DONE
+        sequence.finished_at = now
+        if was_running:
+            self._running.remove(sequence)
+            self._free(sequence)
+        else:
+            self._waiting.forget()
+        return True
+
+    finish = abort  # a stop string or an end-of-sequence token ends a sequence the same way
+
+    def reset(self) -> bool:
+        """Forget the prefix cache and the counters; False, changing nothing, while there are sequences."""
+        if self._running or self.waiting:
+            return False
+        self.pool.clear()
+        self.totals = Totals()
+        return True
+
+    def schedule(self, now: float) -> Step | None:
+        """Form the next batch; None if there is nothing to do. The caller completes it before scheduling again."""
+        work: list[tuple[Sequence, int]] = []
+        preempted: list[Sequence] = []
+        budget = self._schedule_running(work, preempted)
+        if not preempted:
+            self._admit(work, budget, now)
+        if not work:
+            return None
+        self.totals.steps += 1
+        return Step(work, now, self._seconds(work) * self.slowdown, preempted)
+
+    def complete(self, step: Step, now: float) -> StepResult:
+        """Advance the sequences of a step that has just ended; those that computed all they know get a token."""
+        emitted: list[Sequence] = []
+        finished: list[Sequence] = []
+        for sequence, tokens in step.work:
+            if sequence.status is not Status.RUNNING:
+                continue
+            sequence.computed += tokens
+            if sequence.computed < sequence.prompt_tokens + sequence.generated:
+                continue
+            sequence.generated += 1
+            if sequence.first_token_at is None:
+                sequence.first_token_at = now
+            emitted.append(sequence)
+            if sequence.generated >= sequence.max_tokens:
+                finished.append(sequence)
+        for sequence in finished:
+            self.finish(sequence, now)
+        self.totals.generated_tokens += len(emitted)
+        return StepResult(emitted, finished)
+
+    def _schedule_running(self, work: list[tuple[Sequence, int]], preempted: list[Sequence]) -> int:
+        """Give running sequences their tokens, preempting where blocks run out; returns the budget left."""
+        budget = self.limits.max_num_batched_tokens
+        for sequence in list(self._running):
+            if budget == 0:
+                break
+            if sequence.status is not Status.RUNNING:
+                continue
+            tokens = min(sequence.prompt_tokens + sequence.generated - sequence.computed, budget)
+            budget += self._make_room(sequence, tokens, work, preempted)
+            if sequence.status is not Status.RUNNING:
+                break
+            self._grow(sequence, tokens)
+            work.append((sequence, tokens))
+            budget -= tokens
+        return budget
+
+    def _make_room(
+        self, sequence: Sequence, tokens: int, work: list[tuple[Sequence, int]], preempted: list[Sequence]
+    ) -> int:
+        """Preempt until `sequence` can grow or is itself the victim; returns the budget that victims give back."""
+        returned = 0
+        while self._blocks_short(sequence, tokens) > self.pool.free:
+            victim = self._victim()
+            self._preempt(victim)
+            preempted.append(victim)
+            for entry in work:
+                if entry[0] is victim:
+                    work.remove(entry)
+                    returned += entry[1]
+                    break
+            if victim is sequence:
+                break
+        return returned
+
+    def _victim(self) -> Sequence:
+        if self.limits.by_priority:
+            return max(self._running, key=lambda sequence: (sequence.priority, sequence.order))
+        return self._running[-1]
+
+    def _preempt(self, victim: Sequence) -> None:
+        self._running.remove(victim)
+        self._free(victim)
+        victim.computed = 0
+        victim.status = Status.WAITING
+        self._waiting.push(victim)
+        self.totals.preemptions += 1
+
+    def _admit(self, work: list[tuple[Sequence, int]], budget: int, now: float) -> None:
+        """Move waiting sequences into the batch while budget, slots and blocks last."""
+        while budget and len(self._running) < self.limits.max_num_seqs:
+            sequence = self._waiting.head()
+            if sequence is None:
+                return
+            known = sequence.prompt_tokens + sequence.generated
+            # The last token is always computed: its output is the next token.
+            hits = sequence.hashes[: self.pool.match(sequence.hashes, (known - 1) // self.limits.block_size)]
+            cached = len(hits) * self.limits.block_size
+            tokens = min(known - cached, budget)
+            if not self.pool.can_hold(hits, -(-(cached + tokens) // self.limits.block_size) - len(hits)):
+                return
+            self._waiting.pop()
+            self._start(sequence, hits, now)
+            self._grow(sequence, tokens)
+            work.append((sequence, tokens))
+            budget -= tokens
+
+    def _start(self, sequence: Sequence, hits: list[int], now: float) -> None:
+        self.pool.share(hits)
+        sequence.blocks = hits
+        sequence.published = len(hits)
+        sequence.computed = len(hits) * self.limits.block_size
+        sequence.status = Status.RUNNING
+        self._running.append(sequence)
+        if sequence.scheduled_at is None:
+            sequence.scheduled_at = now
+            sequence.cached_tokens = sequence.computed
+            self.totals.prompt_tokens += sequence.prompt_tokens
+            self.totals.prefix_queries += sequence.prompt_tokens
+            self.totals.prefix_hits += sequence.computed
+
+    def _blocks_short(self, sequence: Sequence, tokens: int) -> int:
+        return -(-(sequence.computed + tokens) // self.limits.block_size) - len(sequence.blocks)
+
+    def _grow(self, sequence: Sequence, tokens: int) -> None:
+        """Take the blocks for `tokens` more and publish those that will be full."""
+        short = self._blocks_short(sequence, tokens)
+        if short > 0:
+            self.pool.take(short)
+            sequence.blocks.extend([PRIVATE] * short)
+        full = min((sequence.computed + tokens) // self.limits.block_size, len(sequence.hashes))
+        for position in range(sequence.published, full):
+            if self.pool.publish(sequence.hashes[position]):
+                sequence.blocks[position] = sequence.hashes[position]
+        if full > sequence.published:
+            sequence.published = full
+
+    def _free(self, sequence: Sequence) -> None:
+        """Give the blocks back tail first: the longest chains lose their ends before their shared beginnings."""
+        self.pool.release(reversed(sequence.blocks))
+        sequence.blocks = []
+        sequence.published = 0
+
+    def _seconds(self, work: list[tuple[Sequence, int]]) -> float:
+        decodes = context = prefill = 0
+        pairs = 0.0
+        for sequence, tokens in work:
+            if tokens == 1:
+                decodes += 1
+                context += sequence.computed + 1
+            else:
+                prefill += tokens
+                pairs += tokens * (sequence.computed + tokens / 2)
+        model = self.step_time
+        return model.fixed(decodes, prefill) + model.per_context_token * context + model.per_attention_token * pairs

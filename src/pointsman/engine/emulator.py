@@ -1,0 +1,137 @@
+"""The emulated engine: vLLM's API and timing, with words instead of a model.
+
+A request becomes one sequence per answer in a `Core`, which a `Driver` steps on the wall clock; at the end of each step
+the sequences that got a token write it, and their handlers send it. Nothing here computes a transformer, so thousands of
+tokens a second cost a few per cent of a core, and everything but the wall-clock jitter of sending is reproducible.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+import uvloop
+from aiohttp import web
+
+from pointsman.brain.costs.models import ModelShape
+from pointsman.clock import WallClock, unix_seconds
+from pointsman.engine.api.audit import Audit
+from pointsman.engine.api.control import Control
+from pointsman.engine.api.driver import Driver
+from pointsman.engine.api.errors import ApiError
+from pointsman.engine.api.faults import FaultBoard
+from pointsman.engine.api.inference import Broken, Inference
+from pointsman.engine.api.intake import Intake
+from pointsman.engine.api.listener import Listener
+from pointsman.engine.api.metrics import EngineCollector, EngineMetrics, registry_of
+from pointsman.engine.api.plain import plain_application
+from pointsman.engine.profile import EngineProfile, profile_of
+from pointsman.engine.settings import EngineConfig
+
+MAX_BODY = 64 * 1024 * 1024
+_SHUTDOWN_SECONDS = 2.0  # running streams get this long to end
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def serve(config: EngineConfig, shape: ModelShape | None = None) -> int:
+    """Run an emulated engine until it is interrupted; `shape` replaces the preset that `config.profile` names.
+
+    Returns the exit status. Raises ValueError for settings that do not go together and OSError if the port is taken.
+    """
+    uvloop.run(_serve(config, shape))
+    return 0
+
+
+async def _serve(config: EngineConfig, shape: ModelShape | None) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with Engine(config, shape) as engine:
+        print(engine.banner(), file=sys.stderr, flush=True)
+        await stop.wait()
+
+
+class Engine:
+    """A listening emulated engine, as an asynchronous context manager."""
+
+    def __init__(self, config: EngineConfig, shape: ModelShape | None = None) -> None:
+        self.config = config
+        self.driver: Driver | None = None
+        self._profile = None if config.plain else profile_of(config, shape)
+        self._audit = Audit(config.audit_log)
+        self._listener = Listener(config.host, config.port)
+
+    async def __aenter__(self) -> "Engine":
+        application = plain_application(self.config) if self._profile is None else self._application(self._profile)
+        # A client that goes away cancels its handler, which aborts its sequences.
+        runner = web.AppRunner(
+            application, handler_cancellation=True, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
+        )
+        await self._listener.open(runner)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._listener.close()
+        if self.driver is not None:
+            self.driver.stop()
+        self._audit.close()
+
+    @property
+    def port(self) -> int:
+        """The port listened on, also if the settings left the choice to the system with 0."""
+        return self._listener.port
+
+    def banner(self) -> str:
+        """What the command prints when it is ready."""
+        where = f"http://{self.config.host}:{self.port}"
+        if self._profile is None:
+            return f"EMULATED plain inference server on {where}"
+        profile, limits = self._profile, self._profile.limits
+        return (
+            f"EMULATED engine on {where}: no model runs here, its words are made up\n"
+            f"  timing of {profile.name} on {self.config.tp} × {self.config.gpu}, speed {self.config.speed:g}, "
+            f"time × {self.config.time_scale:g}; {limits.blocks} KV blocks of {limits.block_size} tokens"
+        )
+
+    def _application(self, profile: EngineProfile) -> web.Application:
+        config, faults, metrics = self.config, FaultBoard(), EngineMetrics()
+        driver = self.driver = Driver(profile, WallClock(), config.time_scale, metrics)
+        intake = Intake(config, profile)
+        registry = registry_of(EngineCollector(driver.core, metrics, intake.models[0], unix_seconds()))
+        inference = Inference(intake, driver, faults, self._audit)
+        control = Control(intake, driver, faults, self._audit, registry, profile.max_model_len, self._listener.refuse)
+        application = web.Application(
+            client_max_size=MAX_BODY, middlewares=[_answer_errors, _authorize(config.api_key)]
+        )
+        application.add_routes(
+            [
+                web.post("/v1/chat/completions", inference.chat),
+                web.post("/v1/completions", inference.completions),
+                web.post("/v1/embeddings", inference.embeddings),
+                *control.routes(),
+            ]
+        )
+        return application
+
+
+@web.middleware
+async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except ApiError as error:
+        return web.Response(body=error.body(), status=error.status, content_type="application/json")
+    except Broken:
+        return web.Response(status=500)  # not sent: the connection is gone
+
+
+def _authorize(api_key: str | None) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        guarded = api_key is not None and request.path.startswith("/v1/")
+        if guarded and request.headers.get("Authorization") != f"Bearer {api_key}":
+            raise ApiError("Unauthorized", 401, "AuthenticationError")
+        return await handler(request)
+
+    return check

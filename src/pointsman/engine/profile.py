@@ -1,0 +1,73 @@
+"""An engine's speed and size, worked out from its settings."""
+
+from typing import TypeVar
+
+import msgspec
+
+from pointsman.brain.costs.geometry import kv_capacity_tokens
+from pointsman.brain.costs.hardware import GIB, HARDWARE, Hardware
+from pointsman.brain.costs.models import MODELS, ModelShape
+from pointsman.brain.costs.step_time import Linear, Roofline, StepTime
+from pointsman.engine.core import Core, Limits
+from pointsman.engine.settings import EngineConfig
+
+T = TypeVar("T")
+DEFAULT_MODEL_LEN = 32768
+
+
+class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes one engine differ from another. `slowdown` multiplies every step's time."""
+
+    name: str
+    limits: Limits
+    step_time: StepTime
+    slowdown: float
+    overhead_seconds: float
+    max_model_len: int
+
+    def core(self) -> Core:
+        """A fresh engine of this profile."""
+        return Core(self.limits, self.step_time, self.slowdown)
+
+
+def profile_of(config: EngineConfig, shape: ModelShape | None = None) -> EngineProfile:
+    """The profile `config` describes; `shape` replaces the preset it names. Raises ValueError for unknown names."""
+    shape = shape or _known(MODELS, config.profile, "profile")
+    gpu = _known(HARDWARE, config.gpu, "gpu")
+    limits = _limits(config, shape, gpu)
+    capacity = limits.blocks * limits.block_size
+    return EngineProfile(
+        name=shape.name,
+        limits=limits,
+        step_time=_step_time(config, shape, gpu),
+        slowdown=1.0 / config.speed,
+        overhead_seconds=config.overhead_ms / 1000,
+        max_model_len=min(config.max_model_len or DEFAULT_MODEL_LEN, capacity),
+    )
+
+
+def _known(table: dict[str, T], name: str, what: str) -> T:
+    if name not in table:
+        raise ValueError(f"unknown {what} {name!r}: choose one of {', '.join(table)}")
+    return table[name]
+
+
+def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
+    """vLLM's server defaults: 8192 tokens and 1024 sequences on GPUs of 70 GiB and more but the A100, else 2048 and 256."""
+    large = gpu.memory_bytes >= 70 * GIB and not gpu.name.startswith("A100")
+    blocks = config.kv_blocks or kv_capacity_tokens(shape, gpu, config.tp) // config.block_size
+    return Limits(
+        blocks=blocks,
+        block_size=config.block_size,
+        max_num_seqs=config.max_num_seqs or (1024 if large else 256),
+        max_num_batched_tokens=config.max_num_batched_tokens or (8192 if large else 2048),
+        by_priority=config.scheduling_policy == "priority",
+    )
+
+
+def _step_time(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> StepTime:
+    if config.prefill_tokens_per_second is None and config.decode_base_ms is None:
+        return Roofline(shape, gpu, config.tp)
+    if config.prefill_tokens_per_second is None or config.decode_base_ms is None:
+        raise ValueError("measured timing needs both prefill_tokens_per_second and decode_base_ms")
+    return Linear(config.decode_base_ms / 1000, config.decode_per_sequence_ms / 1000, config.prefill_tokens_per_second)

@@ -1,0 +1,64 @@
+"""One sequence inside an engine: a prompt, what has been computed of it and the blocks that hold it."""
+
+from enum import Enum
+
+
+class Status(Enum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+class Sequence:
+    """The engine's account of one sequence. Owned and mutated by the core; callers may extend `hashes`.
+
+    `hashes` are the chained hashes (≥ 0) of the leading full blocks: those of the prompt, and of generated tokens where
+    the caller knows them and appends them as blocks fill up. Blocks without a hash are never shared.
+    """
+
+    __slots__ = (
+        "arrival",
+        "blocks",
+        "cached_tokens",
+        "computed",
+        "finished_at",
+        "first_token_at",
+        "generated",
+        "hashes",
+        "id",
+        "max_tokens",
+        "order",
+        "priority",
+        "prompt_tokens",
+        "published",
+        "scheduled_at",
+        "status",
+    )
+
+    def __init__(
+        self, id: str, prompt_tokens: int, max_tokens: int, hashes: list[int] | None = None, priority: int = 0
+    ) -> None:
+        """Raises ValueError unless both token counts are at least one."""
+        if prompt_tokens < 1 or max_tokens < 1:
+            raise ValueError(f"a sequence needs a prompt and an answer, got {prompt_tokens} and {max_tokens} tokens")
+        self.id = id
+        self.prompt_tokens = prompt_tokens
+        self.max_tokens = max_tokens
+        self.hashes = hashes if hashes is not None else []
+        self.priority = priority
+        self.status = Status.WAITING
+        self.order = 0  # place in arrival order, given by the core
+        self.computed = 0  # tokens whose keys and values are in the cache
+        self.generated = 0
+        self.cached_tokens = 0  # of the prompt, found in the prefix cache when first scheduled
+        self.blocks: list[int] = []  # in position order: a block's hash once it is shared, else PRIVATE
+        self.published = 0  # leading blocks already offered to the prefix cache
+        self.arrival = 0.0
+        self.scheduled_at: float | None = None
+        self.first_token_at: float | None = None
+        self.finished_at: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and generated tokens known so far."""
+        return self.prompt_tokens + self.generated
