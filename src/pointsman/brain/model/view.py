@@ -41,6 +41,7 @@ COLUMNS = (
     "tpot_base",  # s
     "tpot_per_sequence",  # s per request in the batch
     "tpot_per_context",  # s per token of context in the batch
+    "prediction_error",  # mean |measured/predicted − 1| of late; large until there is feedback
 )
 
 
@@ -72,6 +73,7 @@ class Columns:
     tpot_base: Floats
     tpot_per_sequence: Floats
     tpot_per_context: Floats
+    prediction_error: Floats
 
     def __init__(self, **arrays: Floats) -> None:
         for name in COLUMNS:
@@ -103,7 +105,7 @@ class _Column:
 
     def __get__(self, view: View, owner: type) -> Floats:
         column: Floats = getattr(view.columns, self.name)
-        return column if view.whole else column[view.nodes]
+        return column if view.whole else column.take(view.nodes)
 
 
 class View:
@@ -187,6 +189,7 @@ class View:
     tpot_base = _Column()
     tpot_per_sequence = _Column()
     tpot_per_context = _Column()
+    prediction_error = _Column()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -211,11 +214,15 @@ class View:
     def prefill_seconds(self) -> Floats:
         """Seconds to compute this request's uncached tokens, linear and attention part."""
         if "prefill_seconds" not in self._cache:
-            miss = self.miss
-            pairs = (self.overlap + 0.5 * miss) * self.prefill_per_pair
-            self._cache["prefill_seconds"] = self.prefill_base + miss * (self.prefill_per_token + pairs)
-        seconds: Floats = self._cache["prefill_seconds"]
-        return seconds
+            seconds = self.overlap + self.prompt_tokens  # overlap + miss/2 = (overlap + prompt)/2
+            seconds *= self.prefill_per_pair
+            seconds *= 0.5
+            seconds += self.prefill_per_token
+            seconds *= self.miss
+            seconds += self.prefill_base
+            self._cache["prefill_seconds"] = seconds
+        prefill: Floats = self._cache["prefill_seconds"]
+        return prefill
 
     @property
     def kv_used(self) -> Floats:
@@ -231,6 +238,14 @@ class View:
             self._cache["load"] = np.maximum(load, self.reported_load, out=load)
         value: Floats = self._cache["load"]
         return value
+
+    @property
+    def room_tokens(self) -> Floats:
+        """Tokens the blocks not held by live requests could take, free or evictable."""
+        if "room_tokens" not in self._cache:
+            self._cache["room_tokens"] = (self.kv_capacity - self.kv_reserved) * self.block_tokens
+        room: Floats = self._cache["room_tokens"]
+        return room
 
     @property
     def blocks_needed(self) -> Floats:

@@ -8,9 +8,11 @@ to remember travels through the choice's `memo`. A policy is built once, with it
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.view import View
+from pointsman.brain.model.view import Flags, View
 
 
 class Policy:
@@ -31,6 +33,10 @@ class Policy:
     def choose(self, request: Request, view: View) -> Choice | Hold:
         """The candidate to use, or a hold."""
         raise NotImplementedError
+
+    def within_limits(self, view: View) -> Flags:
+        """Which candidates the rule would use at all, whatever their score; all by default."""
+        return np.ones(len(view), dtype=np.bool_)
 
     def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
         """Which of the waiting tickets (in admission order, one view each) to try next; the head by default."""

@@ -6,14 +6,46 @@ from typing import Any
 import msgspec
 
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.fastest_completion import FastestCompletion
+from pointsman.brain.policies.fastest_free import FastestFree
+from pointsman.brain.policies.fastest_recovery import FastestRecovery
+from pointsman.brain.policies.hot_cold import HotCold
+from pointsman.brain.policies.hybrid import Hybrid
+from pointsman.brain.policies.jffc import Jffc
+from pointsman.brain.policies.jiq import JoinIdleQueue
 from pointsman.brain.policies.least_requests import LeastRequests
+from pointsman.brain.policies.least_response_time import LeastResponseTime
+from pointsman.brain.policies.peak_ewma import PeakEwma
+from pointsman.brain.policies.prefix_affinity import PrefixAffinity
 from pointsman.brain.policies.round_robin import RoundRobin
+from pointsman.brain.policies.sa_jsq import SpeedAwareJsq
+from pointsman.brain.policies.sed import ShortestExpectedDelay
+from pointsman.brain.policies.session import Session
+from pointsman.brain.policies.two_choices import TwoChoices
+from pointsman.brain.policies.uniform_random import UniformRandom
+from pointsman.brain.policies.weighted_random import WeightedRandom
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
+        FastestCompletion,
+        FastestFree,
+        FastestRecovery,
+        HotCold,
+        Hybrid,
+        Jffc,
+        JoinIdleQueue,
         LeastRequests,
+        LeastResponseTime,
+        PeakEwma,
+        PrefixAffinity,
         RoundRobin,
+        SpeedAwareJsq,
+        ShortestExpectedDelay,
+        Session,
+        TwoChoices,
+        UniformRandom,
+        WeightedRandom,
     )
 }
 
@@ -40,6 +72,17 @@ def _with_parameters(kind: type[Policy], parameters: dict[str, Any]) -> Policy:
                 f"policy {kind.name!r} has no parameter {key!r}; it has: {', '.join(allowed) or 'none'}"
             )
     try:
-        return msgspec.convert(parameters, kind)
+        return msgspec.convert(parameters, kind, dec_hook=_wrapped)
     except msgspec.ValidationError as error:
         raise UnknownPolicy(f"policy {kind.name!r}: {error}") from None
+
+
+def _wrapped(kind: type, given: Any) -> Policy:
+    """A parameter that is a policy itself: its name, or a table of `policy = NAME` and parameters."""
+    if kind is not Policy:
+        raise NotImplementedError(f"no parameter of a policy is a {kind}")
+    if isinstance(given, str):
+        return build(given)
+    if not isinstance(given, dict) or "policy" not in given:
+        raise ValueError("expected the name of a policy, or a table with `policy`")
+    return build(given["policy"], {key: value for key, value in given.items() if key != "policy"})

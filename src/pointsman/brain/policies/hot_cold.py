@@ -1,0 +1,35 @@
+"""Hot and cold: shun the candidates with the most in flight, and among the others take the least latency.
+
+B. Wydrowski, R. Kleinberg, S. Rumble, A. Archer, "Load is not what you should balance: Introducing Prequal", NSDI 2024:
+the hot-cold lexicographic rule with q_RIF = 2^-0.25 ≈ 0.84. Prequal probes a sample of replicas; the fleet's columns
+give every candidate at once. Its latency is the peak EWMA of the response time.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pointsman.brain.model.choice import Choice, Scores
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import View
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.pickers import lowest, tiered
+
+
+@dataclass(frozen=True, slots=True)
+class HotCold(Policy):
+    """Hot: q_j above the `quantile` of the candidates. min R_j among the cold, then min q_j among the hot."""
+
+    name: ClassVar[str] = "hot_cold"
+    quantile: float = 0.84
+
+    def score(self, request: Request, view: View) -> Scores:
+        outstanding = view.outstanding
+        rank = int(self.quantile * (len(view) - 1))
+        threshold = np.partition(outstanding, rank)[rank]
+        return tiered(view.response_seconds, outstanding <= threshold, outstanding)
+
+    def choose(self, request: Request, view: View) -> Choice:
+        scores = self.score(request, view)
+        return Choice(lowest(scores, view.draw), scores, "cold")

@@ -1,0 +1,94 @@
+"""JFFC with fast forwarding: one weighted score of load, affinity and resources, and a shortcut to the cache.
+
+When the best-scored candidate is not the one that holds the prompt's cache, and the holder is not too busy, the request
+goes to the holder: the request travels to the cache, not the cache to the request. A holder must have a fair share of
+the prompt: where all requests begin with one system prompt, each node "holds" a little of everything.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from pointsman.brain.model.choice import Choice, Scores
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import Floats, View
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.pickers import greatest, lowest, lowest_then
+
+_FORWARD_BELOW = {"default": 0.7, "seed": 0.6}
+_FORWARD_SHARE = {"default": 0.3, "seed": 0.0}
+_LEAST = 1e-9  # stands for "nothing needed" in a denominator
+
+
+@dataclass(frozen=True, slots=True)
+class Jffc(Policy):
+    """max −w_load·load + w_affinity·affinity + w_resource·resource; the score is its negative.
+
+    load = gpu·u_j + queue·(q_j − run_j)/queue_full, u_j = min(1, load_j);
+    affinity = overlap_j/prompt, or with `affinity="binary"` 1 if anything is cached, else 0;
+    resource = ½·min(1, free and evictable blocks/blocks needed) + ½·min(1, (1 − u_j)/min(1, prefill seconds/1 s)).
+    Forwards to the holder if u < `forward_below` and it has at least `forward_share` of the prompt. What is left None
+    follows `variant`: "default" is graded, 0.7, 0.3; "seed" is binary, 0.6, 0.
+    """
+
+    name: ClassVar[str] = "jffc"
+    variant: Literal["default", "seed"] = "default"
+    w_load: float = 0.5
+    w_affinity: float = 0.3
+    w_resource: float = 0.2
+    gpu: float = 0.4
+    queue: float = 0.3
+    queue_full: float = 10.0
+    affinity: Literal["graded", "binary"] | None = None
+    forward_below: float | None = None
+    forward_share: float | None = None
+
+    def score(self, request: Request, view: View) -> Scores:
+        busy = np.minimum(view.load, 1.0)
+        scores: Scores = view.outstanding - view.running
+        scores *= self.w_load * self.queue / self.queue_full
+        scores += busy * (self.w_load * self.gpu)
+        np.subtract(scores, self._affinity(view), out=scores)
+        np.subtract(scores, self._resource(view, 1.0 - busy), out=scores)
+        return scores
+
+    def choose(self, request: Request, view: View) -> Choice:
+        scores = self.score(request, view)
+        winner = lowest(scores, view.draw)
+        holder = self._holder(view, winner)
+        return Choice(winner, scores, "score") if holder == winner else Choice(holder, scores, "forward")
+
+    def _affinity(self, view: View) -> Floats:
+        """Weighted: w_affinity x affinity."""
+        binary = (self.affinity or ("binary" if self.variant == "seed" else "graded")) == "binary"
+        if binary:
+            return (view.overlap > 0.0) * self.w_affinity
+        return view.overlap * (self.w_affinity / max(view.prompt_tokens, 1.0))
+
+    def _resource(self, view: View, idle: Floats) -> Floats:
+        """Weighted: w_resource x resource."""
+        memory = (view.kv_capacity - view.kv_reserved) / np.maximum(view.blocks_needed, 1.0)
+        # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
+        compute = idle / np.maximum(view.prefill_seconds, _LEAST)
+        np.maximum(compute, idle, out=compute)
+        resource = np.minimum(memory, 1.0)
+        resource += np.minimum(compute, 1.0)
+        resource *= 0.5 * self.w_resource
+        return resource
+
+    def _holder(self, view: View, winner: int) -> int:
+        """The candidate to forward to, or `winner`."""
+        overlap = view.overlap
+        most = greatest(overlap)
+        if overlap[winner] == most or most < self._least_share() * view.prompt_tokens:
+            return winner
+        load = view.load
+        holder = lowest_then(view.miss, load, view.draw)
+        return holder if load[holder] < self._forward_limit() else winner
+
+    def _least_share(self) -> float:
+        return _FORWARD_SHARE[self.variant] if self.forward_share is None else self.forward_share
+
+    def _forward_limit(self) -> float:
+        return _FORWARD_BELOW[self.variant] if self.forward_below is None else self.forward_below
