@@ -1,12 +1,12 @@
 """An engine's scheduler and timing as a pure state machine: what vLLM V1 does in a step, without the tensors.
 
 The life of a step: `schedule(now)` decides which sequences compute how many tokens and how long that takes; when that
-time is over `complete(step, now)` advances them and says who got a token. A step has a budget of tokens. Running sequences
-are served first, in order of admission; each computes what it has not yet computed, one token when decoding, a chunk of
-its prompt when prefilling. Then waiting ones are admitted while budget, sequence slots and blocks last. A running
-sequence that finds no block takes those of the last admitted one (with priority scheduling: the least urgent one), which
-starts over later, usually finding much of itself still in the prefix cache. Full blocks enter the prefix cache when
-scheduled, so that sequences of the same step can share them.
+time is over `complete(step, now)` advances them and says who got a token. A step has a budget of tokens. Running
+sequences are served first, in order of admission; each computes what it has not yet computed, one token when decoding,
+a chunk of its prompt when prefilling. Then waiting ones are admitted while budget, sequence slots and blocks last. A
+running sequence that finds no block takes those of the last admitted one (with priority scheduling: the least urgent
+one), which starts over later, usually finding much of itself still in the prefix cache. Full blocks enter the prefix
+cache when scheduled, so that sequences of the same step can share them.
 
 Sequences may be aborted at any time, also while a step that contains them is running; the step then passes them over.
 """
@@ -161,16 +161,20 @@ class Core:
     def _schedule_running(self, work: list[tuple[Sequence, int]], preempted: list[Sequence]) -> int:
         """Give running sequences their tokens, preempting where blocks run out; returns the budget left."""
         budget = self.limits.max_num_batched_tokens
+        last = self.limits.block_size - 1
         for sequence in list(self._running):
             if budget == 0:
                 break
             if sequence.status is not Status.RUNNING:
                 continue
-            tokens = min(sequence.prompt_tokens + sequence.generated - sequence.computed, budget)
-            budget += self._make_room(sequence, tokens, work, preempted)
-            if sequence.status is not Status.RUNNING:
-                break
-            self._grow(sequence, tokens)
+            computed = sequence.computed
+            tokens = min(sequence.prompt_tokens + sequence.generated - computed, budget)
+            # Most decodes stay inside a block: nothing to take and nothing to publish.
+            if tokens > 1 or not 0 < computed % self.limits.block_size < last:
+                budget += self._make_room(sequence, tokens, work, preempted)
+                if preempted and preempted[-1] is sequence:
+                    break
+                self._grow(sequence, tokens)
             work.append((sequence, tokens))
             budget -= tokens
         return budget

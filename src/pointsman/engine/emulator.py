@@ -1,17 +1,17 @@
 """The emulated engine: vLLM's API and timing, with words instead of a model.
 
-A request becomes one sequence per answer in a `Core`, which a `Driver` steps on the wall clock; at the end of each step
-the sequences that got a token write it, and their handlers send it. Nothing here computes a transformer, so thousands of
-tokens a second cost a few per cent of a core, and everything but the wall-clock jitter of sending is reproducible.
+A request becomes one sequence per answer in a `Core`, which a `Driver` steps on the wall clock; at the end of each
+step the sequences that got a token write it, and their handlers send it. Nothing here computes a transformer, so
+thousands of tokens a second cost a few per cent of a core, and all but the jitter of sending is reproducible.
 """
 
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable
 
 import uvloop
 from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
 
 from pointsman.brain.costs.models import ModelShape
 from pointsman.clock import WallClock, unix_seconds
@@ -30,8 +30,6 @@ from pointsman.engine.settings import EngineConfig
 
 MAX_BODY = 64 * 1024 * 1024
 _SHUTDOWN_SECONDS = 2.0  # running streams get this long to end
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def serve(config: EngineConfig, shape: ModelShape | None = None) -> int:
@@ -126,7 +124,7 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
         return web.Response(status=500)  # not sent: the connection is gone
 
 
-def _authorize(api_key: str | None) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+def _authorize(api_key: str | None) -> Middleware:
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         guarded = api_key is not None and request.path.startswith("/v1/")

@@ -53,7 +53,7 @@ def _known(table: dict[str, T], name: str, what: str) -> T:
 
 
 def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
-    """vLLM's server defaults: 8192 tokens and 1024 sequences on GPUs of 70 GiB and more but the A100, else 2048 and 256."""
+    """vLLM's server defaults: 8192 tokens and 1024 sequences on large GPUs but the A100, else 2048 and 256."""
     large = gpu.memory_bytes >= 70 * GIB and not gpu.name.startswith("A100")
     blocks = config.kv_blocks or kv_capacity_tokens(shape, gpu, config.tp) // config.block_size
     return Limits(

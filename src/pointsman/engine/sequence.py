@@ -25,7 +25,7 @@ class Sequence:
         "first_token_at",
         "generated",
         "hashes",
-        "id",
+        "key",
         "max_tokens",
         "order",
         "priority",
@@ -36,12 +36,12 @@ class Sequence:
     )
 
     def __init__(
-        self, id: str, prompt_tokens: int, max_tokens: int, hashes: list[int] | None = None, priority: int = 0
+        self, key: str, prompt_tokens: int, max_tokens: int, hashes: list[int] | None = None, priority: int = 0
     ) -> None:
         """Raises ValueError unless both token counts are at least one."""
         if prompt_tokens < 1 or max_tokens < 1:
             raise ValueError(f"a sequence needs a prompt and an answer, got {prompt_tokens} and {max_tokens} tokens")
-        self.id = id
+        self.key = key
         self.prompt_tokens = prompt_tokens
         self.max_tokens = max_tokens
         self.hashes = hashes if hashes is not None else []

@@ -5,8 +5,6 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-Positive = Annotated[int, Meta(ge=1)]
-
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`pointsman engine`: an engine that answers like vLLM and takes the time a GPU would, without one."""
@@ -14,35 +12,34 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
     port: Annotated[int, Meta(description="port to listen on", ge=0, le=65535)] = 8100
     model: Annotated[tuple[str, ...], Meta(description="names to serve (default: the profile's)")] = ()
-    profile: Annotated[str, Meta(description="model whose size sets the timing: a built-in name or a config.json")] = (
+    profile: Annotated[str, Meta(description="model whose size sets the timing: a name or a config.json")] = (
         "Llama-3-8B"
     )
     gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
     tp: Annotated[int, Meta(description="tensor-parallel GPUs", ge=1)] = 1
     prefill_tokens_per_second: Annotated[
-        float | None, Meta(description="measured prefill speed; with --decode-base-ms it replaces the profile's timing")
+        float | None,
+        Meta(gt=0, description="measured prefill speed; with --decode-base-ms it replaces the profile's timing"),
     ] = None
-    decode_base_ms: Annotated[float | None, Meta(description="measured time of a decode step, batch size apart")] = None
+    decode_base_ms: Annotated[
+        float | None, Meta(gt=0, description="measured time of a decode step, batch size apart")
+    ] = None
     decode_per_sequence_ms: Annotated[float, Meta(description="what each sequence adds to a decode step", ge=0)] = 0.0
     speed: Annotated[float, Meta(description="speed relative to the profile; 0.33 is three times slower", gt=0)] = 1.0
     overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 15.0
-    kv_blocks: Annotated[int | None, Meta(description="KV cache blocks (default: what the GPU memory holds)")] = None
-    block_size: Annotated[int, Meta(description="tokens in a KV cache block", ge=1)] = 16
-    max_num_seqs: Annotated[int | None, Meta(description="sequences in a batch (default: by GPU, as vLLM)")] = None
-    max_num_batched_tokens: Annotated[int | None, Meta(description="tokens in a step (default: by GPU, as vLLM)")] = (
+    kv_blocks: Annotated[int | None, Meta(ge=1, description="KV cache blocks (default: what the GPU memory holds)")] = (
         None
     )
-    max_model_len: Annotated[
-        int | None, Meta(description="tokens of prompt and answer (default 32768 or the cache)")
-    ] = None
+    block_size: Annotated[int, Meta(description="tokens in a KV cache block", ge=1)] = 16
+    max_num_seqs: Annotated[int | None, Meta(ge=1, description="sequences in a batch (default: by GPU)")] = None
+    max_num_batched_tokens: Annotated[int | None, Meta(ge=1, description="tokens in a step (default: by GPU)")] = None
+    max_model_len: Annotated[int | None, Meta(ge=1, description="tokens of prompt and answer (default: 32768)")] = None
     scheduling_policy: Annotated[Literal["fcfs", "priority"], Meta(description="order of waiting requests")] = "fcfs"
     time_scale: Annotated[float, Meta(description="engine seconds that pass in a second of wall time", gt=0)] = 1.0
     stream_interval: Annotated[int, Meta(description="tokens in a streamed chunk after the first", ge=1)] = 1
     mean_output_tokens: Annotated[int, Meta(description="mean length of answers that end by themselves", ge=1)] = 200
     api_key: Annotated[str | None, Meta(description="bearer token that clients must send")] = None
-    audit_log: Annotated[str | None, Meta(description="file to append the life of every request to, as JSON lines")] = (
-        None
-    )
+    audit_log: Annotated[str | None, Meta(description="file for the life of every request, as JSON lines")] = None
     plain: Annotated[bool, Meta(description="be a plain HTTP inference server instead")] = False
     plain_base_seconds: Annotated[float, Meta(description="plain: response time without load", ge=0)] = 0.1
     plain_slope_seconds: Annotated[float, Meta(description="plain: response time added at full load", ge=0)] = 0.9

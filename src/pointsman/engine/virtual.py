@@ -12,7 +12,7 @@ from pointsman.engine.timeline import Timeline
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """One request: its size in tokens and the chained hashes (≥ 0) of the prompt's full blocks, `block_size` tokens each."""
+    """One request: its size in tokens and the chained hashes (≥ 0) of its prompt's full blocks."""
 
     prompt_tokens: int
     output_tokens: int

@@ -19,7 +19,7 @@ def kv_bytes_per_token(shape: ModelShape, bytes_per_element: float = BF16_BYTES)
 
 
 def kv_replicas(shape: ModelShape, tensor_parallel: int) -> int:
-    """How many ranks keep the same part of the cache: the latent vector of MLA is not divided, KV heads only down to one."""
+    """How many ranks keep the same part of the cache: MLA's latent vector is not divided, KV heads only down to one."""
     if shape.kv_lora_rank:
         return tensor_parallel
     return max(1, tensor_parallel // shape.kv_heads)

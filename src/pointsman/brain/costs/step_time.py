@@ -50,7 +50,7 @@ def decode_run_seconds(model: StepTime, decodes: int, context_tokens: int, steps
 
 
 def prefill_seconds(model: StepTime, tokens: int, cached_tokens: int = 0, budget: int = 2048) -> float:
-    """Seconds to prefill a prompt of `tokens` alone on the engine, in chunks of `budget`, after `cached_tokens` hits."""
+    """Seconds to prefill a prompt of `tokens` on an idle engine, in chunks of `budget`, after `cached_tokens` hits."""
     total, computed = 0.0, cached_tokens
     while computed < tokens:
         chunk = min(budget, tokens - computed)
@@ -62,8 +62,10 @@ def prefill_seconds(model: StepTime, tokens: int, cached_tokens: int = 0, budget
 class Roofline:
     """Step time from a model's shape and a GPU's figures, bf16, `tensor_parallel` ranks.
 
-    Per layer: gemm = [(2P/(η_w·BW))³ + (2PT/(μ·F))³]^⅓, elem = k_l + 1.5·T·(6d + 3·ff/TP)·2/BW,
-    attn = cache bytes of S tokens/(η_kv·BW) + 4·(h/TP)·d_h·A/(μ_a·F), all-reduce = 2·[α + 4(TP−1)/TP·T·d/BW_ar]; once a step: the output head 2·V·d/(TP·η_w·BW) and `host_seconds`.
+    Per layer, with P = layer parameters / TP:
+    gemm = [(2P/(η_w·BW))³ + (2PT/(μ·F))³]^⅓, elem = k_l + 1.5·T·(6d + 3·ff/TP)·2/BW,
+    attn = (cache bytes of S tokens)/(η_kv·BW) + 4·(h/TP)·d_h·A/(μ_a·F), all-reduce = 2·[α + 4(TP−1)/TP·T·d/BW_ar].
+    Once a step: the output head 2·V·d/(TP·η_w·BW) and `host_seconds`.
     The cubic norm rounds the corner between the memory-bound and the compute-bound regime.
     """
 

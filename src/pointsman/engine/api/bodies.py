@@ -26,19 +26,17 @@ def usage(prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> dic
 class Bodies:
     """Bodies of one request. `prompt_ids`, one list per prompt, is given if the client asked for token ids."""
 
-    def __init__(self, id: str, created: int, model: str, chat: bool, prompt_ids: list[list[int]] | None) -> None:
+    def __init__(
+        self, answer_id: str, created: int, model: str, chat: bool, prompt_ids: list[list[int]] | None
+    ) -> None:
         self._chat = chat
         self._prompt_ids = prompt_ids
         kind = "chat.completion" if chat else "text_completion"
-        self._head: dict[str, Any] = {"id": id, "object": kind, "created": created, "model": model}
+        self._head: dict[str, Any] = {"id": answer_id, "object": kind, "created": created, "model": model}
         self._chunk_head = {**self._head, "object": "chat.completion.chunk"} if chat else self._head
         self._before = b"data: " + _encode(self._chunk_head)[:-1] + b',"choices":[{"index":'
         self._middle = b',"delta":{"content":' if chat else b',"text":'
-        self._after = (
-            b'},"logprobs":null,"finish_reason":null}]}\n\n'
-            if chat
-            else b',"logprobs":null,"finish_reason":null}]}\n\n'
-        )
+        self._after = (b"}" if chat else b"") + b',"logprobs":null,"finish_reason":null}]}\n\n'
 
     def role(self, choice: Choice) -> bytes:
         """The event that opens a chat answer; empty for completions."""
@@ -76,7 +74,7 @@ class Bodies:
 
     def _whole_choice(self, choice: Choice, choices_per_prompt: int) -> dict[str, Any]:
         text = choice.take_text()
-        message = {"role": "assistant", "content": text, "refusal": None, "tool_calls": []}
+        message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "tool_calls": []}
         part: dict[str, Any] = {"message": message} if self._chat else {"text": text}
         document = _stream_choice(choice.index, part, choice)
         if self._prompt_ids is not None:

@@ -53,11 +53,10 @@ class Choice:
         sequence: Sequence,
         writer: Writer,
         ending: Ending,
-        tail: bytes,
-        tail_tokens: int,
+        tail: tuple[bytes, int],
         block_size: int,
     ) -> None:
-        """`tail` are the bytes and `tail_tokens` the number of prompt tokens behind the last full block."""
+        """`tail` is what of the prompt stands behind its last full block: the bytes and how many tokens they are."""
         self.index = index
         self.sequence = sequence
         self.finish_reason: str | None = None
@@ -69,8 +68,7 @@ class Choice:
         self._ending = ending
         self._pending = bytearray()
         self._ids = bytearray()
-        self._tail = tail
-        self._tail_tokens = tail_tokens
+        self._tail, self._tail_tokens = tail
         self._block_size = block_size
 
     def write(self) -> None:

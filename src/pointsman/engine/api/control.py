@@ -79,7 +79,7 @@ class Control:
         return web.Response(body=generate_latest(self._registry), content_type="text/plain", charset="utf-8")
 
     async def models(self, _: web.Request) -> web.Response:
-        cards = [
+        cards: list[dict[str, Any]] = [
             {
                 "id": name,
                 "object": "model",

@@ -42,7 +42,7 @@ class Driver:
         now = self.now()
         self._timeline.advance(now)
         for choice in job.choices:
-            self._owners[choice.sequence.id] = (job, choice)
+            self._owners[choice.sequence.key] = (job, choice)
             choice.submitted_at = now
             self._timeline.submit(choice.sequence, now)
         self._arm()
@@ -52,7 +52,7 @@ class Driver:
         now = self.now()
         aborted = False
         for choice in job.choices:
-            if self._owners.pop(choice.sequence.id, None) is not None:
+            if self._owners.pop(choice.sequence.key, None) is not None:
                 aborted |= self._timeline.abort(choice.sequence, now)
         return aborted
 
@@ -101,14 +101,14 @@ class Driver:
     def _deliver(self, now: float, result: StepResult) -> None:
         woken: dict[int, Job] = {}
         for sequence in result.emitted:
-            job, choice = self._owners[sequence.id]
+            job, choice = self._owners[sequence.key]
             choice.write()
             self.metrics.token(choice, now)
             if job.wrote(choice):
                 woken[id(job)] = job
             if choice.finish_reason is not None:
                 self.core.finish(sequence, now)
-                del self._owners[sequence.id]
+                del self._owners[sequence.key]
                 self.metrics.finished(choice, now)
         for job in woken.values():
             job.wake()

@@ -23,7 +23,8 @@ Kind = Literal[
 ]
 GARBAGE = b"\x00\xff\x13garbage, not HTTP\r\n\r\n"
 INBAND_ERROR = (
-    b'data: {"error":{"message":"EngineCore encountered an issue.","type":"InternalServerError","param":null,"code":500}}\n\n'
+    b'data: {"error":{"message":"EngineCore encountered an issue.","type":"InternalServerError",'
+    b'"param":null,"code":500}}\n\n'
     b"data: [DONE]\n\n"
 )
 _EXIT_STATUS = 137  # what a process killed by the kernel for its memory leaves
@@ -32,8 +33,8 @@ _EXIT_STATUS = 137  # what a process killed by the kernel for its memory leaves
 class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One fault. `count` requests meet it (null: until cleared), or the given `fraction` of requests.
 
-    `n` is the number of events a stream sends before it breaks; `seconds` (wall time) ends `refuse`, `hang_before_headers`
-    and `slow` by itself.
+    `n` is the number of events a stream sends before it breaks; `seconds` (wall time) ends `refuse`,
+    `hang_before_headers` and `slow` by itself.
     """
 
     kind: Kind

@@ -40,10 +40,10 @@ class Inference:
         self._audit = audit
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._generate(request, lambda body, id: self._intake.chat(_chat(body), id))
+        return await self._generate(request, lambda body, name: self._intake.chat(_chat(body), name))
 
     async def completions(self, request: web.Request) -> web.StreamResponse:
-        return await self._generate(request, lambda body, id: self._intake.completion(_completion(body), id))
+        return await self._generate(request, lambda body, name: self._intake.completion(_completion(body), name))
 
     async def embeddings(self, request: web.Request) -> web.StreamResponse:
         """Unit-free vectors that depend on the text alone."""

@@ -113,12 +113,14 @@ class Intake:
         )
 
     def _choice(
-        self, id: str, index: int, variant: int, prompt: Prompt, body: GenerationRequest, ending: Ending
+        self, key: str, index: int, variant: int, prompt: Prompt, body: GenerationRequest, ending: Ending
     ) -> Choice:
         limit = self._token_limit(prompt, body, ending)
-        sequence = Sequence(id, prompt.tokens, limit, prompt.hashes.copy(), body.priority or 0)
+        sequence = Sequence(key, prompt.tokens, limit, prompt.hashes.copy(), body.priority or 0)
         writer = Writer(prompt.raw, self._config.mean_output_tokens, variant)
-        return Choice(index, sequence, writer, ending, prompt.tail, prompt.tail_tokens, self._profile.limits.block_size)
+        return Choice(
+            index, sequence, writer, ending, (prompt.tail, prompt.tail_tokens), self._profile.limits.block_size
+        )
 
     def _token_limit(self, prompt: Prompt, body: GenerationRequest, ending: Ending) -> int:
         """How many tokens the answer may have. Raises ApiError if prompt and answer exceed the model's length."""

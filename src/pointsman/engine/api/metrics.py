@@ -139,19 +139,17 @@ class EngineCollector(Collector):
             family = GaugeMetricFamily(name, text, labels=tuple(self._labels))
             family.add_metric(tuple(self._labels.values()), value)
             yield family
-        yield GaugeMetricFamily(
-            "process_start_time_seconds", "Start time of the process since unix epoch.", self._started
-        )
+        yield GaugeMetricFamily("process_start_time_seconds", "Start of the process in unix time.", self._started)
 
     def _counters(self) -> Iterator[Metric]:
         totals = self._core.totals
         for name, text, value in (
             (
                 "vllm:prefix_cache_queries",
-                "Prefix cache queries, in terms of number of queried tokens.",
+                "Prefix cache queries, in tokens.",
                 totals.prefix_queries,
             ),
-            ("vllm:prefix_cache_hits", "Prefix cache hits, in terms of number of cached tokens.", totals.prefix_hits),
+            ("vllm:prefix_cache_hits", "Prefix cache hits, in tokens.", totals.prefix_hits),
             ("vllm:num_preemptions", "Cumulative number of preemption from the engine.", totals.preemptions),
             ("vllm:prompt_tokens", "Number of prefill tokens processed.", totals.prompt_tokens),
             ("vllm:generation_tokens", "Number of generation tokens processed.", totals.generated_tokens),
@@ -161,7 +159,7 @@ class EngineCollector(Collector):
             yield family
         success = CounterMetricFamily(
             "vllm:request_success",
-            "Count of successfully processed requests.",
+            "Requests that ended by themselves.",
             labels=(*self._labels, "finished_reason"),
         )
         for reason, count in self._metrics.finished_by_reason.items():

@@ -1,8 +1,8 @@
 """The chat template: messages to the bytes of a prompt.
 
-Each message is its role's special token, its content and an end token; the answer is asked for by the assistant's token.
-A final assistant message to be continued stands without its end token, so continuing it is the same prompt as the one
-whose answer was cut.
+Each message is its role's special token, its content and an end token; the answer is asked for by the assistant's
+token. A final assistant message to be continued stands without its end token, so continuing it is the same prompt as
+the one whose answer was cut.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def _render_part(part: dict[str, Any]) -> bytes:
             raise ValueError(f"the {kind!r} part of a message must hold a string")
         return text.encode()
     if kind in ("image_url", "input_image", "input_audio", "audio_url", "video_url", "file"):
-        return _media(part[kind] if kind in part else part)
+        return _media(part.get(kind, part))
     raise ValueError(f"unknown content part type {kind!r}")
 
 

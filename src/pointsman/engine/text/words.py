@@ -10,14 +10,15 @@ from xxhash import xxh3_64
 from pointsman.engine.text.tokens import END
 
 _VOCABULARY = (
-    "the of and to a in is it that was for on are as with his they at be this from have or by one had not but what all "
-    "were when we can said use each she do how if will up out many then them some so her like him into time has look two "
-    "more go see no way my than been call who oil its now find long down day did get come made may part over new take "
-    "only work know year live me back give most very good our just name man say help line turn much mean old any same "
-    "tell boy came want show form well also play small end put home read hand port even land here must big high such "
-    "act why ask men went kind need try us own rail node gate sign yard loop main fork lane café über 길 역 차 한 글 線 駅 🚂 🚉 ✓"
+    "the of and to a in is it that was for on are as with his they at be this from have or by one had not but "
+    "what all were when we can said use each she do how if will up out many then them some so her like him "
+    "into time has look two more go see no way my than been call who oil its now find long down day did get "
+    "come made may part over new take only work know year live me back give most very good our just name man "
+    "say help line turn much mean old any same tell boy came want show form well also play end put home read "
+    "hand port even land here must big high such act why ask men went kind need try us own rail node gate sign "
+    "yard loop main fork lane 길 역 차 한 글 線 駅 🚂 🚉 ✓"
 )
-WORDS = tuple(b" " + word.encode() for word in _VOCABULARY.split() if len(word.encode()) <= 4)
+WORDS = tuple(b" " + word.encode() for word in _VOCABULARY.split())
 END_TOKEN = bytes((END,))
 _COUNT = len(WORDS)
 
