@@ -1,0 +1,451 @@
+"""The brain's face to its driver: calls in, orders out.
+
+Strategy: every call takes `now`, changes state at once and returns the orders that follow, for this request or for any
+other. Nothing is decided elsewhere, so a simulator that drives this class decides as the gateway does, and a journal of
+its calls replays to the same choices. A request is a ticket from `submit` until its client has an answer; each try on
+a node is a lease. Whatever frees room pumps the waiting queue before the call returns.
+"""
+
+from collections.abc import Callable, Sequence
+
+from pointsman.brain.admission.queue import Queue
+from pointsman.brain.agenda import Agenda
+from pointsman.brain.estimates import Estimates
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.lease import Lease, Ticket
+from pointsman.brain.life.retry import RetryBudget
+from pointsman.brain.membership import Membership
+from pointsman.brain.model.choice import Choice
+from pointsman.brain.model.errors import (
+    NodeFailed,
+    NodeTimeout,
+    NoNode,
+    PointsmanError,
+    QueueFull,
+    QueueTimeout,
+)
+from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Wait
+from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.placement import Placement
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.table import PolicyTable
+
+PATIENCE_FACTOR = 4.0
+"""A first token may take this many times its prediction."""
+REFRESH_SECONDS = 0.1
+"""How old time-dependent columns may get before a decision renews them."""
+PUMP_SECONDS = 0.05
+"""How often waiting tickets are looked at when nothing else moves."""
+LEASE_SECONDS = 7200.0
+"""A lease the driver never ended is aborted after this; twice the longest request allowed by default."""
+LEASE_CHECK_SECONDS = 60.0
+
+
+class Dispatcher:
+    """Places requests on nodes and accounts for them. Not thread-safe: one driver, one loop."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        policies: PolicyTable,
+        observers: Sequence[Callable[[Fact], None]] = (),
+        now: float = 0.0,
+    ) -> None:
+        self.settings = settings
+        self.policies = policies
+        self.fleet = Fleet()
+        self._observers = tuple(observers)
+        self._agenda = Agenda()
+        self.placement = Placement(settings, self.fleet, policies, self._emit)
+        self.placement.observed = bool(self._observers)
+        self.estimates = Estimates(settings, self.fleet)
+        self._out: list[Order] = []
+        self.membership = Membership(
+            settings, self.fleet, self.placement, self.estimates, self._agenda, self._emit, self._out
+        )
+        self._retries = RetryBudget(settings)
+        self._tickets: dict[int, Ticket] = {}
+        self._leases: dict[int, Lease] = {}
+        self._queues: dict[str, Queue] = {}
+        self._pump_due = False
+        self._last_ticket = 0
+        self._last_lease = 0
+        self._refreshed = now
+        self._agenda.add(now + settings.recovery_sample_s, self._sample)
+        self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)
+
+    # Requests
+
+    def submit(self, request: Request, now: float) -> list[Order]:
+        """A new request. The first order answers it (Start, Wait or Refuse) and carries its ticket.
+
+        After a Wait, a Start for the same ticket may follow in the same list.
+        """
+        self._refresh(now)
+        ticket = self._ticket(request, now)
+        first = self._enter(ticket, now)
+        return [first, *self._taken()]
+
+    def cancel(self, ticket_id: int, now: float) -> list[Order]:
+        """The client left, waiting or placed. Repeating is harmless."""
+        ticket = self._tickets.get(ticket_id)
+        if ticket is None:
+            return []
+        if ticket.lease is not None:
+            return self.finished(ticket.lease.id, CANCELLED, now)
+        self._leave_queue(ticket)
+        self._close(ticket, now, "client_left", CANCELLED.status)
+        return self._pumped(ticket.request.model, now)
+
+    def first_token(self, lease_id: int, now: float) -> list[Order]:
+        """The first token of a stream, or the first byte of a plain answer, was seen."""
+        lease = self._leases.get(lease_id)
+        if lease is None or lease.first_at is not None:
+            return []
+        self.estimates.first_token(lease, now)
+        lease.first_at = now
+        self.placement.ledger.running(lease.booking)
+        self.membership.progress(lease.row, now)
+        if self._observers:
+            ttft = now - lease.ticket.submitted
+            self._emit(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
+        return self._pumped(lease.ticket.request.model, now)
+
+    def tokens(self, lease_id: int, count: int, now: float) -> list[Order]:
+        """`count` more tokens were seen since the last call."""
+        lease = self._leases.get(lease_id)
+        if lease is not None:
+            lease.tokens += count
+            self.membership.progress(lease.row, now)
+        return []
+
+    def finished(self, lease_id: int, outcome: Outcome, now: float) -> list[Order]:
+        """A lease ended. Repeating is harmless.
+
+        A try that failed with nothing delivered may start again elsewhere, wait, or be refused: the order says so.
+        """
+        lease = self._leases.pop(lease_id, None)
+        if lease is None:
+            return []
+        ticket = lease.ticket
+        again = self._retries.allows(outcome, ticket.attempts, len(self._tickets)) and self._elsewhere(ticket, lease)
+        self.placement.release(lease)
+        ticket.lease = None
+        if outcome.verdict is Verdict.FAIL and lease.first_at is None:
+            self.placement.unlearn(lease)
+        tpot = self.estimates.ended(lease, outcome, now)
+        self.membership.ended(lease.row, outcome, now)
+        self._tell_ended(lease, outcome, tpot, not again, now)
+        orders = [self._retry(ticket, lease, now)] if again else self._over(ticket, outcome, now)
+        return orders + self._pumped(ticket.request.model, now)
+
+    # Nodes
+
+    def add_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        """A new node; it joins with its first good probe. Raises ValueError for a taken id."""
+        self.membership.add(spec, now)
+        return self._taken()
+
+    def remove_node(self, node: str, now: float) -> list[Order]:
+        """Drain the node and forget it once nothing runs there. Raises LookupError for an unknown id."""
+        self.membership.remove(self._row(node), now)
+        return self._pump_all(now)
+
+    def drain(self, node: str, now: float) -> list[Order]:
+        """No new work for the node. Raises LookupError for an unknown id."""
+        self.membership.drain(self._row(node), now)
+        return self._taken()
+
+    def undrain(self, node: str, now: float) -> list[Order]:
+        """The node takes work again. Raises LookupError for an unknown id."""
+        self.membership.undrain(self._row(node), now)
+        return self._pump_all(now)
+
+    def set_weight(self, node: str, weight: float, now: float) -> list[Order]:
+        """Set the share of its concurrency the node may fill. Raises LookupError, ValueError."""
+        self.membership.set_weight(self._row(node), weight, now)
+        return self._pump_all(now)
+
+    def report(self, report: NodeReport, now: float) -> list[Order]:
+        """A probe, scrape or heartbeat of a node."""
+        self.membership.report(report, now)
+        return self._pump_all(now)
+
+    # Policies
+
+    def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
+        """Let `policy` decide for `scope` from now on; None drops the scope. Raises ValueError for a bad scope."""
+        self.policies.put(scope, policy)
+        self._emit(PolicyChanged(now, scope, policy.name if policy else ""))
+        return self._pump_all(now)
+
+    # Time
+
+    def tick(self, now: float) -> list[Order]:
+        """Do what is due. To be called at `next_deadline`, and harmless at any other time."""
+        self._refresh(now)
+        for action, argument in self._agenda.due(now):
+            action(argument, now)
+        return self._taken()
+
+    def next_deadline(self) -> float | None:
+        """When `tick` has something to do next (seconds, on the caller's clock)."""
+        return self._agenda.next_due()
+
+    # Questions
+
+    def knows(self, model: str) -> bool:
+        """Whether some node, healthy or not, serves `model`."""
+        return any(model in models for models in self.fleet.models)
+
+    def models(self) -> list[str]:
+        """Every model some node serves, sorted."""
+        return self.fleet.known_models()
+
+    def available(self, model: str | None = None) -> int:
+        """Nodes that may be given work now, for one model or all."""
+        names = self.models() if model is None else [model]
+        return len({row for name in names for row in self.fleet.candidates(name)[0].tolist()})
+
+    def waiting(self) -> dict[str, int]:
+        """Tickets in the queue per model."""
+        return {model: len(queue) for model, queue in self._queues.items()}
+
+    def at_rest(self) -> bool:
+        """Whether no ticket or lease is open."""
+        return not self._tickets and not self._leases
+
+    # Inside
+
+    def _ticket(self, request: Request, now: float) -> Ticket:
+        prompt, per_link = self.estimates.size(request)
+        output = self.estimates.output(request)
+        self._last_ticket += 1
+        ticket = Ticket(self._last_ticket, request, prompt, output, per_link, now)
+        self._tickets[ticket.id] = ticket
+        return ticket
+
+    def _enter(self, ticket: Ticket, now: float) -> Order:
+        """Place the ticket, or let it wait behind those who wait already, or refuse it."""
+        queue = self._queue(ticket.request.model)
+        if not queue:
+            start = self._place(ticket, now)
+            if start is not None:
+                return start
+        if queue.full:
+            return self._refuse(ticket, self._full(queue), now)
+        position = queue.join(ticket.id)
+        self._agenda.add(now + self.settings.queue_timeout_s, self._queue_timeout, ticket.id)
+        self._schedule_pump(now)
+        if self._observers:
+            self._emit(Queued(now, ticket.id, ticket.request, position))
+        if position > 1 and self.placement.policy(ticket).binds_late:
+            self._pump(ticket.request.model, now)
+        return Wait(ticket.id, position)
+
+    def _place(self, ticket: Ticket, now: float) -> Start | None:
+        view = self.placement.view(ticket, now)
+        if view is None:
+            return None
+        answer = self.placement.decide(ticket, view, now)
+        if not isinstance(answer, Choice):
+            return None
+        self._last_lease += 1
+        lease = self.placement.book(ticket, view, answer, self._last_lease, now)
+        expected = float(view.backlog_seconds[answer.index] + view.prefill_seconds[answer.index])
+        self._begin(ticket, lease, expected, answer.reason, now)
+        patience = min(
+            self.settings.first_token_ceiling_s, max(self.settings.first_token_floor_s, PATIENCE_FACTOR * expected)
+        )
+        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, patience)
+
+    def _begin(self, ticket: Ticket, lease: Lease, expected: float, reason: str, now: float) -> None:
+        ticket.lease = lease
+        ticket.attempts += 1
+        self._leases[lease.id] = lease
+        self.placement.remember(lease)
+        if not ticket.request.stream:
+            self._agenda.add(now + expected, self._booking_over, lease.id)
+        if self._observers:
+            waited = now - ticket.submitted
+            self._emit(
+                Placed(
+                    now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, waited,
+                    ticket.prompt_tokens, lease.overlap_tokens, reason,
+                )
+            )  # fmt: skip
+
+    def _retry(self, ticket: Ticket, lease: Lease, now: float) -> Order:
+        if not ticket.retrying:
+            ticket.retrying = True
+            self._retries.taken()
+        ticket.excluded += (lease.row,)
+        return self._enter(ticket, now)
+
+    def _elsewhere(self, ticket: Ticket, lease: Lease) -> bool:
+        """Whether some node is left that has not failed this ticket."""
+        tried = {*ticket.excluded, lease.row}
+        return any(row not in tried for row in self.fleet.serves(ticket.request.model))
+
+    def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
+        failed = outcome.verdict in (Verdict.FAIL, Verdict.BUSY)
+        if failed and not outcome.delivered:
+            return [self._refuse(ticket, _upstream_error(outcome), now)]
+        self._forget(ticket)
+        return []
+
+    def _refuse(self, ticket: Ticket, error: PointsmanError, now: float) -> Refuse:
+        self._close(ticket, now, error.code, error.status)
+        return Refuse(ticket.id, error)
+
+    def _close(self, ticket: Ticket, now: float, code: str, status: int) -> None:
+        self._forget(ticket)
+        if self._observers:
+            self._emit(Refused(now, ticket.id, ticket.request, code, status))
+
+    def _forget(self, ticket: Ticket) -> None:
+        del self._tickets[ticket.id]
+        if ticket.retrying:
+            self._retries.done()
+
+    def _tell_ended(self, lease: Lease, outcome: Outcome, tpot: float | None, final: bool, now: float) -> None:
+        if self._observers:
+            ticket = lease.ticket
+            self._emit(
+                Ended(
+                    now, ticket.id, lease.id, ticket.request, lease.node, outcome,
+                    now - lease.started, tpot, lease.overlap_tokens, final,
+                )
+            )  # fmt: skip
+
+    # The queue
+
+    def _queue(self, model: str) -> Queue:
+        queue = self._queues.get(model)
+        if queue is None:
+            queue = self._queues[model] = Queue(self.settings.queue_limit, self.settings.overtake_limit)
+        return queue
+
+    def _pumped(self, model: str, now: float) -> list[Order]:
+        """What the freed room allows, and whatever else is to be told."""
+        self._pump(model, now)
+        return self._taken()
+
+    def _pump_all(self, now: float) -> list[Order]:
+        for model in self._queues:
+            self._pump(model, now)
+        return self._taken()
+
+    def _pump(self, model: str, now: float) -> None:
+        """Start waiting tickets of `model` as long as its policy places them."""
+        queue = self._queues.get(model)
+        if not queue:
+            return
+        self._refresh(now)
+        while queue:
+            start = self._place_one(queue, now)
+            if start is None:
+                break
+            queue.take(start.ticket)
+            self._out.append(start)
+
+    def _place_one(self, queue: Queue, now: float) -> Start | None:
+        window = queue.window(self.settings.window)
+        ticket = self._tickets[window[0]]
+        policy = self.placement.policy(ticket)
+        if policy.binds_late and len(window) > 1:
+            ticket = self._picked(policy, window, now) or ticket
+        return self._place(ticket, now)
+
+    def _picked(self, policy: Policy, window: list[int], now: float) -> Ticket | None:
+        """The waiting ticket that a late-binding policy wants to go next."""
+        tickets = [self._tickets[ticket] for ticket in window]
+        views = [(ticket, view) for ticket in tickets if (view := self.placement.view(ticket, now)) is not None]
+        if not views:
+            return None
+        return views[policy.pick([ticket.request for ticket, _ in views], [view for _, view in views])][0]
+
+    def _schedule_pump(self, now: float) -> None:
+        if not self._pump_due:
+            self._pump_due = True
+            self._agenda.add(now + PUMP_SECONDS, self._pump_tick)
+
+    def _pump_tick(self, _: None, now: float) -> None:
+        self._pump_due = False
+        for model in self._queues:
+            self._pump(model, now)
+        if any(self._queues.values()):
+            self._schedule_pump(now)
+
+    def _queue_timeout(self, ticket_id: int, now: float) -> None:
+        ticket = self._tickets.get(ticket_id)
+        if ticket is None or not self._leave_queue(ticket):
+            return
+        error = self._too_late(ticket)
+        self._out.append(self._refuse(ticket, error, now))
+
+    def _too_late(self, ticket: Ticket) -> PointsmanError:
+        model, limit = ticket.request.model, self.settings.queue_timeout_s
+        if not len(self.fleet.candidates(model)[0]):
+            return NoNode(f"no node for model {model!r} became available within {limit:g} s; try again later")
+        return QueueTimeout(f"model {model!r} stayed at capacity for {limit:g} s; try again later")
+
+    def _leave_queue(self, ticket: Ticket) -> bool:
+        queue = self._queues.get(ticket.request.model)
+        return queue is not None and queue.leave(ticket.id)
+
+    def _full(self, queue: Queue) -> PointsmanError:
+        return QueueFull(f"{queue.limit} requests are already waiting for this model; try again later")
+
+    # Timed
+
+    def _booking_over(self, lease_id: int, now: float) -> None:
+        """A plain answer shows no first token: its prefill counts as done at its predicted end."""
+        lease = self._leases.get(lease_id)
+        if lease is not None:
+            self.placement.ledger.prefilled(lease.booking)
+            self._pump(lease.ticket.request.model, now)
+
+    def _check_leases(self, _: None, now: float) -> None:
+        """Leases are kept in the order they began: look from the oldest until one is young."""
+        for lease in self._leases.values():
+            if now - lease.started < LEASE_SECONDS:
+                break
+            self._out.append(Abort(lease.id, "lease_expired"))
+        self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)
+
+    def _sample(self, _: None, now: float) -> None:
+        self.estimates.sample(now)
+        self._agenda.add(now + self.settings.recovery_sample_s, self._sample)
+
+    def _refresh(self, now: float) -> None:
+        if now - self._refreshed >= REFRESH_SECONDS:
+            self._refreshed = now
+            self.estimates.refresh(now)
+            self.membership.refresh(now)
+
+    def _taken(self) -> list[Order]:
+        orders = self._out[:]
+        self._out.clear()
+        return orders
+
+    def _row(self, node: str) -> int:
+        row = self.fleet.row_of.get(node)
+        if row is None:
+            raise LookupError(f"no node {node!r}; there are: {', '.join(sorted(self.fleet.row_of)) or 'none'}")
+        return row
+
+    def _emit(self, fact: Fact) -> None:
+        for observer in self._observers:
+            observer(fact)
+
+
+def _upstream_error(outcome: Outcome) -> PointsmanError:
+    if outcome.reason.endswith("timeout"):
+        return NodeTimeout(f"the node did not answer in time ({outcome.reason})")
+    return NodeFailed(f"the node failed before it answered ({outcome.reason})")

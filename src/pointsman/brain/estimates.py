@@ -1,0 +1,125 @@
+"""All that is learned from how requests went: composes the estimators of `load/` and feeds them leases.
+
+Mutates the fleet's estimate columns (response, service and latency rates, recovery, growth, speed).
+"""
+
+import numpy as np
+
+from pointsman.brain.costs.prior import latency_prior
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.lease import Lease
+from pointsman.brain.load.growth import QueueGrowth
+from pointsman.brain.load.latency import Latency
+from pointsman.brain.load.output_length import OutputLength
+from pointsman.brain.load.peak_ewma import PeakEwma
+from pointsman.brain.load.recovery import RecoverySlope
+from pointsman.brain.load.service_time import ServiceTime
+from pointsman.brain.load.tokens_per_byte import TokensPerByte
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+
+
+class Estimates:
+    """What to expect of a request and of a node. Sizes in tokens, times in seconds."""
+
+    def __init__(self, settings: BrainSettings, fleet: Fleet) -> None:
+        columns = fleet.columns
+        self._settings = settings
+        self._fleet = fleet
+        self.tokens_per_byte = TokensPerByte()
+        self.output_length = OutputLength()
+        self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
+        self._service = ServiceTime(columns.service_seconds)
+        self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
+        self._growth = QueueGrowth(columns.queue_growth)
+        self._latency = Latency(
+            (columns.prefill_base, columns.prefill_per_token, columns.prefill_per_pair),
+            (columns.tpot_base, columns.tpot_per_sequence, columns.tpot_per_context),
+        )
+
+    def add(self, row: int, spec: NodeSpec, now: float) -> None:
+        """A new node starts at what its declared hardware and model promise, else at its peers' mean."""
+        self._response.start(row, now)
+        self._service.start(row)
+        prefill, tpot = latency_prior(spec.profile, spec.hardware, spec.tensor_parallel)
+        self._latency.start(row, spec.hardware, prefill, tpot)
+        self._rank_speed()
+
+    def remove(self, row: int) -> None:
+        self._latency.stop(row)
+
+    def returned(self, row: int, now: float) -> None:
+        """The node is back: its old response times say nothing."""
+        self._response.start(row, now)
+
+    def size(self, request: Request) -> tuple[int, float]:
+        """Prompt tokens (at least 1) and tokens per link of the request's chain."""
+        ratio = self.tokens_per_byte.of(request.model)
+        prompt = request.prompt_tokens or request.prompt_bytes * ratio
+        chain = request.chain
+        per_link = 0.0 if chain is None else chain.tokens_per_link or chain.bytes_per_link * ratio
+        return max(1, round(prompt)), per_link
+
+    def output(self, request: Request) -> int:
+        """Expected output tokens, at least 1."""
+        return max(1, round(self.output_length.expect(request.model, request.tenant, request.max_tokens)))
+
+    def first_token(self, lease: Lease, now: float) -> None:
+        """A first token (or the first byte of a plain answer) came: learn response time and prefill rate."""
+        seconds = now - lease.started
+        self._response.observe(lease.row, seconds, now)
+        if lease.ticket.request.stream:
+            miss = lease.ticket.prompt_tokens - lease.overlap_tokens
+            self._latency.observe_prefill(lease.row, lease.ahead_tokens, miss, lease.overlap_tokens, seconds)
+
+    def ended(self, lease: Lease, outcome: Outcome, now: float) -> float | None:
+        """A lease ended: learn from it if it went well. Returns the mean seconds between its tokens, if known."""
+        if outcome.verdict is not Verdict.OK or self._fleet.generation[lease.row] != lease.generation:
+            return None
+        request = lease.ticket.request
+        if lease.first_at is None:
+            self._response.observe(lease.row, now - lease.started, now)
+        self._service.observe(lease.row, now - lease.started)
+        if outcome.completion_tokens:
+            self.output_length.observe(request.model, request.tenant, outcome.completion_tokens)
+        if outcome.prompt_tokens and request.prompt_bytes:
+            self.tokens_per_byte.observe(request.model, request.prompt_bytes, outcome.prompt_tokens)
+        return self._tpot(lease, outcome.completion_tokens or lease.tokens, now)
+
+    def refresh(self, now: float) -> None:
+        """Renew what changes with time alone."""
+        self._response.refresh(now, len(self._fleet))
+        self._rank_speed()
+
+    def sample(self, now: float) -> None:
+        """Take the periodic samples of load and queue."""
+        rows = len(self._fleet)
+        self._recovery.sample(self.load(), now)
+        self._growth.sample(self._fleet.columns.outstanding[:rows], now)
+
+    def load(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Each node's load as policies see it: the greatest of KV share, slots, backlog and its own figure."""
+        table = self._fleet.table
+        load = np.maximum(table.kv_reserved / table.kv_capacity, table.outstanding / table.slots)
+        backlog = table.backlog_tokens * table.prefill_per_token / self._settings.ttft_objective_s
+        return np.maximum(np.maximum(load, backlog), table.reported_load)
+
+    def _tpot(self, lease: Lease, tokens: int, now: float) -> float | None:
+        if lease.first_at is None or not lease.ticket.request.stream or tokens < 2:
+            return None
+        seconds = (now - lease.first_at) / (tokens - 1)
+        columns = self._fleet.columns
+        running = 0.5 * (lease.running_at_start + float(columns.running[lease.row]) + 1.0)
+        context = 0.5 * (lease.context_at_start + float(columns.context_tokens[lease.row]))
+        self._latency.observe_tpot(lease.row, running, context, seconds)
+        return seconds
+
+    def _rank_speed(self) -> None:
+        """speed = prefill tokens/s over the fleet's median."""
+        rows = len(self._fleet)
+        per_token = self._fleet.columns.prefill_per_token[:rows]
+        used = per_token[per_token > 0.0]
+        if len(used):
+            np.divide(np.median(used), per_token, out=self._fleet.columns.speed[:rows], where=per_token > 0.0)

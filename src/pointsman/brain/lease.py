@@ -1,0 +1,80 @@
+"""The two records of a request's life inside the brain: the ticket and, for each try, a lease.
+
+submit ──► ticket waits ──► lease ──► ended
+              ▲              │
+              └── retried ◄──┘ (failed before anything was delivered)
+"""
+
+from pointsman.brain.ledger import Booking
+from pointsman.brain.model.request import Request
+
+
+class Ticket:
+    """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher."""
+
+    __slots__ = (
+        "attempts",
+        "excluded",
+        "id",
+        "lease",
+        "output_tokens",
+        "prompt_tokens",
+        "request",
+        "retrying",
+        "submitted",
+        "tokens_per_link",
+    )
+
+    def __init__(
+        self, id: int, request: Request, prompt_tokens: int, output_tokens: int, tokens_per_link: float, now: float
+    ) -> None:
+        self.id = id
+        self.request = request
+        self.prompt_tokens = prompt_tokens
+        self.output_tokens = output_tokens
+        self.tokens_per_link = tokens_per_link
+        self.submitted = now
+        self.lease: Lease | None = None
+        self.attempts = 0
+        self.excluded: tuple[int, ...] = ()
+        self.retrying = False
+
+
+class Lease:
+    """The account of one request on one node, from choice to outcome. Mutated by the dispatcher.
+
+    `ahead_tokens` is the backlog on the node when it was booked; `first_at` is None until the first token.
+    """
+
+    __slots__ = (
+        "ahead_tokens",
+        "blocks",
+        "booking",
+        "context_at_start",
+        "first_at",
+        "generation",
+        "id",
+        "node",
+        "overlap_tokens",
+        "row",
+        "running_at_start",
+        "started",
+        "ticket",
+        "tokens",
+    )
+
+    def __init__(self, id: int, ticket: Ticket, node: str, booking: Booking, now: float) -> None:
+        self.id = id
+        self.ticket = ticket
+        self.node = node
+        self.booking = booking
+        self.row = booking.row
+        self.started = now
+        self.first_at: float | None = None
+        self.tokens = 0
+        self.blocks = 0
+        self.generation = 0
+        self.overlap_tokens = 0
+        self.ahead_tokens = 0
+        self.running_at_start = 0
+        self.context_at_start = 0

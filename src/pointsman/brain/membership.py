@@ -1,0 +1,206 @@
+"""Which nodes there are and how they are: joining, leaving, draining, reports, health, caps.
+
+Mutates the fleet, the health records and what the placement tracks per node. Each public call takes `now`.
+"""
+
+from collections.abc import Callable
+
+from pointsman.brain.agenda import Agenda
+from pointsman.brain.estimates import Estimates
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.life.health import Event, Health
+from pointsman.brain.model.facts import Fact, NodeChanged
+from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Order, Probe
+from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.placement import Placement
+
+PROBE_SECONDS = 10.0
+PROBE_SECONDS_DOUBT = 2.0
+"""Spacing of probes of a node that is up, and of one that is not."""
+
+
+class Membership:
+    """The nodes' lives. Probe orders are put in `out`, which the dispatcher empties."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        fleet: Fleet,
+        placement: Placement,
+        estimates: Estimates,
+        agenda: Agenda,
+        emit: Callable[[Fact], None],
+        out: list[Order],
+    ) -> None:
+        self._settings = settings
+        self._fleet = fleet
+        self._placement = placement
+        self._estimates = estimates
+        self._agenda = agenda
+        self._emit = emit
+        self.health = Health(settings)
+        self._out = out
+        self._weight: dict[int, float] = {}
+        self._busy_cap: dict[int, tuple[float, float]] = {}
+        self._ramping: set[int] = set()
+        self._leaving: set[int] = set()
+        self._progress: dict[int, float] = {}
+        self._started_at: dict[int, float] = {}
+
+    def add(self, spec: NodeSpec, now: float) -> int:
+        """A new node, joining until its first good probe. Raises ValueError for a taken id."""
+        row = self._fleet.add(spec)
+        self._weight[row] = spec.weight
+        self._estimates.add(row, spec, now)
+        self.health.add(row)
+        self._placement.track(row)
+        self._probe((row, self._fleet.generation[row]), now)
+        return row
+
+    def remove(self, row: int, now: float) -> None:
+        """No new work; the node is gone once nothing runs there."""
+        self._move(row, Event.DRAINED, now)
+        self._leaving.add(row)
+        self.settle(row, now)
+
+    def drain(self, row: int, now: float) -> None:
+        self._move(row, Event.DRAINED, now)
+
+    def undrain(self, row: int, now: float) -> None:
+        self._leaving.discard(row)
+        self._move(row, Event.UNDRAINED, now)
+
+    def set_weight(self, row: int, weight: float, now: float) -> None:
+        """The share of its concurrency the node may fill. Raises ValueError unless above 0."""
+        if not weight > 0.0:
+            raise ValueError(f"weight must be above 0, not {weight}")
+        self._weight[row] = weight
+        self._recap(row, now)
+
+    def settle(self, row: int, now: float) -> None:
+        """Complete a removal if nothing runs on the node any more."""
+        if row not in self._leaving or self._fleet.columns.outstanding[row]:
+            return
+        self._leaving.discard(row)
+        self._move(row, Event.REMOVED, now)
+        self._placement.untrack(row)
+        self._estimates.remove(row)
+        self.health.remove(row)
+        self._fleet.remove(row)
+        self._ramping.discard(row)
+        for memory in (self._weight, self._busy_cap, self._progress, self._started_at):
+            memory.pop(row, None)
+
+    def progress(self, row: int, now: float) -> None:
+        """Tokens came from the node: a failing probe would only mean that it is busy."""
+        self._progress[row] = now
+
+    def ended(self, row: int, outcome: Outcome, now: float) -> None:
+        """A real request on the node ended: what that says about it."""
+        if outcome.verdict is Verdict.BUSY:
+            self._busy(row, now)
+        elif outcome.verdict in (Verdict.OK, Verdict.FAIL):
+            event = self.health.served(row, outcome.verdict is Verdict.OK)
+            if event is not None and not (event is Event.TRIPPED and self._must_stay(row)):
+                self._move(row, event, now)
+        self.settle(row, now)
+
+    def report(self, report: NodeReport, now: float) -> None:
+        """A reading of a node. Unknown nodes are passed over: they may have left meanwhile."""
+        row = self._fleet.row_of.get(report.node)
+        if row is None:
+            return
+        if report.ok:
+            self._learn(row, report, now)
+        elif now - self._progress.get(row, -1e9) < PROBE_SECONDS:
+            return
+        self._fleet.columns.reported_load[row] = (report.load or 0.0) if report.ok else 1.0
+        event = self.health.probed(row, report.ok, now)
+        if event is not None:
+            self._move(row, event, now)
+
+    def refresh(self, now: float) -> None:
+        """Move the caps that follow the time."""
+        for row in (*self._ramping, *self._busy_cap):
+            self._recap(row, now)
+
+    def _learn(self, row: int, report: NodeReport, now: float) -> None:
+        columns = self._fleet.columns
+        spec = self._fleet.spec(row)
+        if report.started_at is not None and self._started_at.setdefault(row, report.started_at) != report.started_at:
+            self._started_at[row] = report.started_at
+            self._placement.forget(row)
+        if report.models is not None and not spec.models and frozenset(report.models) != self._fleet.models[row]:
+            self._fleet.models[row] = frozenset(report.models)
+            self._fleet.touch()
+        if report.waiting is not None:
+            columns.reported_waiting[row] = report.waiting
+        if report.slots is not None and spec.slots is None and columns.slots[row] != report.slots:
+            columns.slots[row] = report.slots
+            self._recap(row, now)
+        self._learn_capacity(row, report)
+
+    def _learn_capacity(self, row: int, report: NodeReport) -> None:
+        columns = self._fleet.columns
+        if report.block_tokens is not None and columns.block_tokens[row] != report.block_tokens:
+            columns.block_tokens[row] = report.block_tokens
+            self._placement.resized(row)
+        if report.kv_blocks is not None and columns.kv_capacity[row] != report.kv_blocks:
+            self._placement.pool.resize(row, report.kv_blocks)
+            self._placement.resized(row)
+
+    def _move(self, row: int, event: Event, now: float) -> None:
+        before = self.health.records[row].state
+        if not self.health.on(row, event, now):
+            return
+        after = self.health.records[row].state
+        self._fleet.states[row] = after
+        self._fleet.touch()
+        if after is NodeState.DOWN:
+            self._placement.forget(row)
+        elif after is NodeState.UP:
+            self._ramping.add(row)
+            self._estimates.returned(row, now)
+        self._recap(row, now)
+        self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event))
+
+    def _must_stay(self, row: int) -> bool:
+        """Whether taking the node out would leave a model fewer than half of its nodes, or none."""
+        fleet = self._fleet
+        if self.health.on_trial(row):
+            return False
+        for model in fleet.models[row]:
+            peers = fleet.serves(model)
+            up = [peer for peer in peers if fleet.states[peer] in (NodeState.UP, NodeState.JOINING)]
+            if len(up) - 1 < max(1, len(peers) // 2):
+                return True
+        return False
+
+    def _busy(self, row: int, now: float) -> None:
+        """Back-pressure: for a while the node holds no more than it has now."""
+        held = max(1.0, float(self._fleet.columns.outstanding[row]))
+        self._busy_cap[row] = (now + self._settings.busy_s, held)
+        self._recap(row, now)
+
+    def _recap(self, row: int, now: float) -> None:
+        share = self.health.share(row, now)
+        if share >= 1.0:
+            self._ramping.discard(row)
+        cap = max(1.0, float(self._fleet.columns.slots[row]) * self._weight[row] * share)
+        until, held = self._busy_cap.get(row, (now, cap))
+        if now >= until:
+            self._busy_cap.pop(row, None)
+        else:
+            cap = min(cap, held)
+        self._fleet.cap[row] = 1.0 if self.health.on_trial(row) else cap
+
+    def _probe(self, which: tuple[int, int], now: float) -> None:
+        row, generation = which
+        if self._fleet.generation[row] != generation or self._fleet.specs[row] is None:
+            return
+        self._out.append(Probe(self._fleet.spec(row)))
+        sure = self._fleet.states[row] in (NodeState.UP, NodeState.DRAINING)
+        self._agenda.add(now + (PROBE_SECONDS if sure else PROBE_SECONDS_DOUBT), self._probe, which)

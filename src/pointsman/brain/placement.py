@@ -1,0 +1,187 @@
+"""From a ticket to a lease: candidates, overlap, view, policy, booking.
+
+Everything here happens inside one call, so two requests in the same millisecond see each other's bookings.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pointsman.brain.cache.index import PrefixIndex
+from pointsman.brain.cache.pool import Pool
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.lease import Lease, Ticket
+from pointsman.brain.ledger import Ledger
+from pointsman.brain.model.choice import Choice, Hold
+from pointsman.brain.model.draw import draw
+from pointsman.brain.model.facts import Decided, Fact
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.view import Floats, Rows, View
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.table import PolicyTable
+
+DEFAULT_KV_TOKENS = 262_144
+"""KV capacity assumed for the prefix index where a node neither declares nor reports one."""
+RESIZE_SHARE = 0.1
+"""A node's room in links is changed only when the tokens per link moved by more than this share."""
+
+
+class Placement:
+    """Chooses and books. Mutates the ledger, the pool, the index and its own counts of decisions."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        fleet: Fleet,
+        policies: PolicyTable,
+        emit: Callable[[Fact], None],
+    ) -> None:
+        self._settings = settings
+        self._fleet = fleet
+        self._policies = policies
+        self._emit = emit
+        self.observed = False
+        self.ledger = Ledger(fleet)
+        self.pool = Pool(fleet)
+        self.index = PrefixIndex()
+        self._link_tokens: dict[int, float] = {}
+        self._decisions = 0
+        self._sequence: dict[str, int] = {}
+        self._memo: dict[str, object] = {}
+
+    def policy(self, ticket: Ticket) -> Policy:
+        """The policy that decides for the ticket."""
+        return self._policies.of(ticket.request)
+
+    def view(self, ticket: Ticket, now: float) -> View | None:
+        """The ticket's sight of the nodes that could take it now, or None if there is none."""
+        rows, whole = self._candidates(ticket)
+        if not len(rows):
+            return None
+        overlap = self._overlap(ticket)
+        model = ticket.request.model
+        settings = self._settings
+        return View(
+            self._fleet.table,
+            rows,
+            overlap=overlap if whole else overlap[rows],
+            prompt_tokens=ticket.prompt_tokens,
+            output_tokens=ticket.output_tokens,
+            now=now,
+            sequence=self._sequence.get(model, 0),
+            draw=draw(settings.seed, self._decisions),
+            memo=self._memo.get(model),
+            whole=whole,
+            ttft_objective=settings.ttft_objective_s,
+            gateways=settings.gateways,
+            priority=ticket.request.priority,
+        )
+
+    def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:
+        """Ask the ticket's policy, count and remember its answer, tell observers."""
+        policy = self.policy(ticket)
+        answer = policy.choose(ticket.request, view)
+        model = ticket.request.model
+        self._decisions += 1
+        self._memo[model] = answer.memo
+        chosen = -1
+        if type(answer) is Choice:
+            chosen = answer.index
+            self._sequence[model] = view.sequence + 1
+        if self.observed:
+            fact = Decided(
+                now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
+            )
+            self._emit(fact)
+        return answer
+
+    def book(self, ticket: Ticket, view: View, choice: Choice, lease_id: int, now: float) -> Lease:
+        """Make the choice a lease: its requests, tokens and blocks are counted from now on."""
+        fleet = self._fleet
+        row = view.nodes.item(choice.index)
+        table = fleet.table
+        prompt = ticket.prompt_tokens
+        overlap = min(int(view.overlap[choice.index]), prompt)
+        context = prompt + ticket.output_tokens
+        ahead = int(table.backlog_tokens[row])
+        running = int(table.running[row])
+        before = int(table.context_tokens[row])
+        lease = Lease(lease_id, ticket, fleet.spec(row).name, self.ledger.book(row, prompt - overlap, context), now)
+        lease.generation = fleet.generation[row]
+        lease.overlap_tokens = overlap
+        lease.ahead_tokens = ahead
+        lease.running_at_start = running
+        lease.context_at_start = before
+        lease.blocks = self.pool.blocks_for(row, context)
+        self.pool.reserve(row, lease.blocks)
+        return lease
+
+    def remember(self, lease: Lease) -> None:
+        """The node is being sent this prompt: the index counts its chain as held there."""
+        chain = lease.ticket.request.chain
+        if chain is None or not chain.links:
+            return
+        row = lease.row
+        self._fit_links(row, lease.ticket.tokens_per_link)
+        self.index.insert(row, chain.links)
+        self.pool.cached(row, self.index.held(row) * self._link_tokens[row])
+
+    def release(self, lease: Lease) -> None:
+        """Give back all the lease holds. Repeating is harmless."""
+        if lease.booking.open:
+            self.pool.release(lease.row, lease.blocks)
+        self.ledger.release(lease.booking)
+
+    def unlearn(self, lease: Lease) -> None:
+        """The node failed before the first token: what this prompt was to add there is not held."""
+        chain = lease.ticket.request.chain
+        per_link = lease.ticket.tokens_per_link
+        if chain is not None and per_link and self._fleet.generation[lease.row] == lease.generation:
+            self.index.forget(lease.row, chain.links[int(lease.overlap_tokens // per_link) :])
+
+    def track(self, row: int) -> None:
+        """Start to index a new node."""
+        self.index.add(row, 0)
+        self._link_tokens[row] = 0.0
+
+    def untrack(self, row: int) -> None:
+        """Stop to index a node."""
+        self.index.remove(row)
+        self._link_tokens.pop(row, None)
+
+    def resized(self, row: int) -> None:
+        """The node's KV capacity changed: its room in links follows at the next insertion."""
+        self._link_tokens[row] = 0.0
+
+    def forget(self, row: int) -> None:
+        """The node lost its cache."""
+        self.index.clear(row)
+        self.pool.cached(row, 0.0)
+
+    def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
+        fleet = self._fleet
+        rows, whole = fleet.candidates(ticket.request.model)
+        outstanding = fleet.table.outstanding
+        open_ = outstanding < fleet.cap[: len(outstanding)]
+        if not (whole and open_.all()):
+            rows = rows[open_[rows]]
+            whole = len(rows) == len(fleet)
+        for row in ticket.excluded:
+            rows, whole = rows[rows != row], False
+        return rows, whole
+
+    def _overlap(self, ticket: Ticket) -> Floats:
+        chain = ticket.request.chain
+        if chain is None or not chain.links:
+            return np.zeros(len(self._fleet))
+        overlap = self.index.depths(chain.links, len(self._fleet))
+        overlap *= ticket.tokens_per_link
+        return np.minimum(overlap, ticket.prompt_tokens, out=overlap)
+
+    def _fit_links(self, row: int, tokens_per_link: float) -> None:
+        if abs(self._link_tokens[row] - tokens_per_link) <= RESIZE_SHARE * tokens_per_link:
+            return
+        self._link_tokens[row] = tokens_per_link
+        blocks = float(self._fleet.columns.kv_capacity[row])
+        tokens = blocks * float(self._fleet.columns.block_tokens[row]) if blocks < np.inf else DEFAULT_KV_TOKENS
+        self.index.resize(row, max(1, int(tokens / tokens_per_link)))
