@@ -1,9 +1,13 @@
 """Settings of `pointsman demo`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+
+from pointsman.workload.rows import Trace, TraceError
+from pointsman.workload.traces import read_trace
 
 POLICIES = (
     "round_robin",
@@ -25,8 +29,26 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     trace: Annotated[str, Meta(description="replay this trace (Mooncake, Bailian, Azure or BurstGPT) open loop")] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
     load: Annotated[float, Meta(gt=0, le=2, description="offered load as a share of the fleet's saturation")] = 0.7
-    seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 11.0
+    seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 12.0
     time_scale: Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second")] = 10.0
     seed: Annotated[int, Meta(ge=0, description="seed of arrivals, lengths and texts")] = 1
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
     report: Annotated[str, Meta(description="write a self-contained HTML report with figures to this file")] = ""
+
+
+def read_demo_trace(config: DemoConfig) -> Trace | None:
+    """The trace to replay, if one is named. Raises TraceError when it cannot be opened or read."""
+    if not config.trace:
+        return None
+    try:
+        with Path(config.trace).open(encoding="utf-8") as lines:
+            return read_trace(lines, Path(config.trace).name, lenient=config.lenient)
+    except OSError as error:
+        raise TraceError(f"{config.trace}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{config.trace}: not a text file: {error.reason}") from error
+
+
+def write_report(config: DemoConfig, html: str) -> None:
+    """Write the report where the settings say. Raises OSError."""
+    Path(config.report).write_text(html, encoding="utf-8")

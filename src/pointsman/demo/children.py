@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .errors import DemoError
 
+COMMAND = (sys.executable, "-m", "pointsman")
 END_WITHIN_S = 3.0
 LOG_LINES_SHOWN = 12
 
@@ -23,7 +24,7 @@ class Child:
 
     def __init__(self, name: str, arguments: Sequence[str], folder: Path) -> None:
         self.name = name
-        self.command = [sys.executable, "-m", "pointsman", *arguments]
+        self.command = [*COMMAND, *arguments]
         self.log = folder / f"{name}.log"
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -57,6 +58,11 @@ class Child:
             except subprocess.TimeoutExpired:
                 continue
 
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM and do not wait. Harmless when it has ended already."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
     def cpu_seconds(self) -> float:
         """CPU time used until now, user and system; 0 where /proc does not tell."""
         try:
@@ -64,6 +70,14 @@ class Child:
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def end_all(children: Sequence[Child]) -> None:
+    """End all together, so that they need the time of the slowest, not of all in turn."""
+    for child in children:
+        child.ask_to_stop()
+    for child in children:
+        child.end()
 
 
 def own_cpu_seconds() -> float:

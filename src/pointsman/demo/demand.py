@@ -25,11 +25,3 @@ class Demand(msgspec.Struct, frozen=True):
     dialogues: tuple[Dialogue, ...]
     description: str
     notes: tuple[str, ...] = ()
-
-
-class Job(msgspec.Struct, frozen=True):
-    """A request as an engine's scheduler sees it: lengths, and a hash for every full block of the prompt."""
-
-    prompt_tokens: int
-    output_tokens: int
-    hashes: tuple[int, ...]

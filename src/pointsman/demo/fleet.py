@@ -6,11 +6,14 @@ from pathlib import Path
 import aiohttp
 import msgspec
 
-from . import scene as stage
-from .children import Child, free_ports
-from .http import call, until_ready
-from .scene import Node, Scene
+from pointsman.engine.settings import EngineConfig
+
+from .children import Child, end_all, free_ports
+from .http import call, call_when_idle, until_ready
+from .scene import Scene
 from .stopwatch import EngineTime
+
+_DEFAULT = EngineConfig()
 
 
 class _Event(msgspec.Struct):
@@ -33,7 +36,10 @@ class Fleet:
 
     async def start(self, session: aiohttp.ClientSession) -> None:
         """Start every engine and wait until all are ready. Raises DemoError with the log of one that is not."""
-        self.children.extend(Child(node.name, self._arguments(node), self._folder) for node in self.scene.nodes)
+        self.children.extend(
+            Child(node.name, ["engine", *_flags(node.engine(self._ports[node.name], self._scale))], self._folder)
+            for node in self.scene.nodes
+        )
         await asyncio.gather(
             *(until_ready(session, f"{self.urls[child.name]}/health", child.check) for child in self.children)
         )
@@ -42,7 +48,7 @@ class Fleet:
         """Every engine forgets its cache, its counters, its audit log and any fault."""
         for url in self.urls.values():
             await call(session, "DELETE", f"{url}/admin/faults")
-            await call(session, "POST", f"{url}/admin/reset")
+            await call_when_idle(session, "POST", f"{url}/admin/reset")
 
     async def enact(self, session: aiohttp.ClientSession, time: EngineTime, seconds: float) -> None:
         """The fault of the scene at its moments of a run of `seconds` engine seconds."""
@@ -68,20 +74,14 @@ class Fleet:
 
     def end(self) -> None:
         """End all engines. Harmless when they have ended."""
-        for child in self.children:
-            child.end()
+        end_all(self.children)
 
-    def _arguments(self, node: Node) -> list[str]:
-        settings = {
-            "host": "127.0.0.1",
-            "port": self._ports[node.name],
-            "model": stage.MODEL,
-            "gpu": stage.GPU,
-            "tp": stage.TENSOR_PARALLEL,
-            "speed": round(node.speed, 6),
-            "max-model-len": stage.MAX_MODEL_LEN,
-            "max-num-seqs": stage.MAX_NUM_SEQS,
-            "stream-interval": stage.STREAM_INTERVAL,
-            "time-scale": self._scale,
-        }
-        return ["engine", *(part for flag, value in settings.items() for part in (f"--{flag}", str(value)))]
+
+def _flags(config: EngineConfig) -> list[str]:
+    """The command-line flags that give these settings: all that differ from their defaults."""
+    changed = [
+        (name, value)
+        for name in config.__struct_fields__
+        if (value := getattr(config, name)) != getattr(_DEFAULT, name)
+    ]
+    return [part for name, value in changed for part in (f"--{name.replace('_', '-')}", str(value))]

@@ -8,6 +8,8 @@ import aiohttp
 from .children import Child, free_ports
 from .http import until_ready
 
+LEAVE_WITHIN_S = 0.5
+
 
 class Gateway:
     """`pointsman serve` with one policy. `start()`, then `end()`."""
@@ -24,8 +26,8 @@ class Gateway:
         await until_ready(session, f"{self.url}/health", self.child.check)
 
     def end(self) -> None:
-        """End it. Harmless when it has ended."""
-        self.child.end()
+        """End it. Harmless when it has ended. Its clients are gone by now, so it need not drain."""
+        self.child.end(within_s=LEAVE_WITHIN_S)
 
 
 def _settings(policy: str, data: int, admin: int, engines: Iterable[str]) -> str:

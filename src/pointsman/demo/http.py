@@ -10,6 +10,7 @@ import msgspec
 from .errors import DemoError
 
 READY_WITHIN_S = 20.0
+IDLE_WITHIN_S = 5.0
 POLL_S = 0.05
 
 
@@ -27,6 +28,19 @@ async def until_ready(session: aiohttp.ClientSession, url: str, check: Callable[
             problem = str(error)
         await asyncio.sleep(POLL_S)
     raise DemoError(f"{url} was not ready within {READY_WITHIN_S:.0f} s: {problem}")
+
+
+async def call_when_idle(session: aiohttp.ClientSession, method: str, url: str) -> None:
+    """The call, repeated while the answer is 409: requests that were cut a moment ago are still being put away."""
+    for _ in range(int(IDLE_WITHIN_S / POLL_S)):
+        async with session.request(method, url) as response:
+            if response.status != 409:
+                break
+        await asyncio.sleep(POLL_S)
+    else:
+        raise DemoError(f"{method} {url}: still busy after {IDLE_WITHIN_S:.0f} s")
+    if response.status // 100 != 2:
+        raise DemoError(f"{method} {url}: status {response.status}")
 
 
 async def call(session: aiohttp.ClientSession, method: str, url: str, body: Any = None) -> bytes:

@@ -8,12 +8,16 @@ measurement overloads the degraded one.
 
 import msgspec
 
-MODEL = "Qwen2.5-72B"
-GPU = "A100-80G"
-TENSOR_PARALLEL = 8
-MAX_MODEL_LEN = 32_768
-MAX_NUM_SEQS = 128
-STREAM_INTERVAL = 4  # tokens per streamed chunk: what keeps client and gateway far from their own limits
+from pointsman.engine.settings import EngineConfig
+
+ENGINE = EngineConfig(
+    profile="Qwen2.5-72B",
+    gpu="A100-80G",
+    tp=8,
+    max_num_seqs=128,
+    max_model_len=32_768,
+    stream_interval=4,  # tokens per streamed chunk: it keeps client and gateway far from their own limits
+)
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -21,6 +25,10 @@ class Node(msgspec.Struct, frozen=True):
 
     name: str
     speed: float
+
+    def engine(self, port: int = 0, time_scale: float = 1.0) -> EngineConfig:
+        """The settings of its engine."""
+        return msgspec.structs.replace(ENGINE, speed=round(self.speed, 6), port=port, time_scale=time_scale)
 
 
 class Fault(msgspec.Struct, frozen=True):

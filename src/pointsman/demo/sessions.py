@@ -1,28 +1,30 @@
 """The demonstration's own workload: an assistant product with documents.
 
 A dozen assistants (system prompts of about 2,000 tokens, the most popular one in a third of all dialogues), an opening
-message of about 2,500 tokens, short follow-ups, answers of about 130 tokens, three turns on average, three seconds of
-thought between them: prompts of 3,000 to 11,000 tokens, of which most of every follow-up turn was seen before.
+message of about 2,500 tokens, short follow-ups, answers of about 110 tokens, two and a half turns on average, three
+seconds of thought between them: prompts of 3,000 to 11,000 tokens, of which most of every follow-up was seen before.
 """
 
+from pointsman.engine.virtual import Sample
+from pointsman.workload.lengths import Lengths
 from pointsman.workload.sessions import Session, SessionMix, draw_sessions
 from pointsman.workload.text import block_text
 
-from .demand import Demand, Dialogue, Job, Line
+from .demand import Demand, Dialogue, Line
 
-MIX = SessionMix(think_mean_s=3.0)
+MIX = SessionMix(turns_mean=2.5, think_mean_s=3.0, output=Lengths(median=100, sigma=0.5, least=16, most=400))
 SAMPLE_SESSIONS = 150  # about 430 requests: enough for a saturation rate within a few per cent
 NOMINAL_ANSWER_S = 4.0  # only orders the sample as a run would interleave it
 _SYSTEM, _USER = 1, 2  # namespaces of text ids
 
 
-def sample_jobs(seed: int, block_size: int) -> list[Job]:
+def session_samples(seed: int, block_size: int) -> list[Sample]:
     """Requests of the workload in the order a run would send them."""
     sessions = draw_sessions(MIX, seed=seed, rate=1.0, seconds=SAMPLE_SESSIONS)
     timed = [(at, session, turn) for session in sessions for turn, at in enumerate(_nominal(session))]
     timed.sort(key=lambda item: item[0])
     return [
-        Job(
+        Sample(
             prompt_tokens=session.prompt_tokens(turn),
             output_tokens=session.turns[turn].output_tokens,
             hashes=_hashes(session, session.prompt_tokens(turn), block_size),

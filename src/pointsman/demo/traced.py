@@ -1,21 +1,23 @@
 """A real trace as the demonstration's workload: the leading requests, open loop, at a rate that fits the fleet."""
 
+from pointsman.engine.virtual import Sample
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.text import block_text, prompt_text
 from pointsman.workload.traces import at_rate, leading
 
-from .demand import Demand, Dialogue, Job, Line
+from .demand import Demand, Dialogue, Line
 
 SAMPLE_ROWS = 400
 TEMPLATE_TOKENS = 64  # room for what a chat template adds around the prompt
 _ALONE = 3 << 56  # namespace of prompts that share nothing
 
 
-def trace_jobs(trace: Trace, most_tokens: int, block_size: int) -> list[Job]:
+def trace_samples(trace: Trace, most_tokens: int, block_size: int) -> list[Sample]:
     """The leading requests as an engine sees them, clipped to its limit. A fitting block size divides the trace's."""
     rows = [_clipped(row, most_tokens) for row in trace.rows[:SAMPLE_ROWS]]
     return [
-        Job(row.prompt_tokens, row.output_tokens, _hashes(row, number, block_size)) for number, row in enumerate(rows)
+        Sample(row.prompt_tokens, row.output_tokens, _hashes(row, number, block_size))
+        for number, row in enumerate(rows)
     ]
 
 

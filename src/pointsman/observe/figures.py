@@ -39,7 +39,7 @@ STYLE: Any = {  # matplotlib types the keys of its settings one by one
 
 
 def bars_svg(page: Page) -> str:
-    """P99 and median time to first token and token hit ratio, one bar a policy."""
+    """P99 time to first token and token hit ratio, one bar a policy."""
     figure = _figure(1.1 + 0.34 * len(page.runs))
     left, right = figure.subplots(1, 2, sharey=True)
     names = [run.figures.name for run in page.runs]
@@ -51,20 +51,24 @@ def bars_svg(page: Page) -> str:
 
 
 def cdf_svg(page: Page) -> str:
-    """The whole distribution of the time to first token, one line a policy."""
-    figure = _figure(4.2)
-    axes = figure.subplots()
+    """The whole distribution of the time to first token, and its tail enlarged; one line a policy."""
+    figure = _figure(4.4)
+    whole, tail = figure.subplots(1, 2)
     for place, run in enumerate(page.runs):
         ttft = np.sort([sample.ttft_s for sample in run.samples if page.window.holds(sample.sent_s)])
         share = np.arange(1, len(ttft) + 1) / max(len(ttft), 1)
-        style = "-" if place < len(LINES) else "--"
-        axes.plot(ttft, share, style, color=LINES[place % len(LINES)], label=run.figures.name, linewidth=1.6)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set(xlabel="time to first token, s", ylabel="share of requests", ylim=(0, 1))
-    axes.axhline(0.99, color="#bbbbbb", linewidth=0.8, linestyle=":")
-    axes.grid(axis="x", color="#eeeeee")
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        look: Any = {"color": LINES[place % len(LINES)], "linestyle": "-" if place < len(LINES) else "--"}
+        whole.step(ttft, share, where="post", label=run.figures.name, **look)
+        tail.step(ttft, 1 - share + 1 / max(len(ttft), 1), where="pre", **look)
+    for axes in (whole, tail):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_xlabel("time to first token, s")
+        axes.grid(color="#eeeeee")
+    whole.set(ylabel="share of requests as fast", ylim=(0, 1))
+    tail.set(ylabel="share of requests as slow", yscale="log", ylim=(1e-3, 1))
+    tail.yaxis.set_major_formatter(lambda value, _: f"{value:.1%}")
+    figure.legend(frameon=False, loc="outside lower center", ncols=5, fontsize=9)
     return _svg(figure)
 
 

@@ -1,0 +1,106 @@
+"""What a comparison found, and under which conditions: the values behind the table, the JSON and the report."""
+
+from typing import Any
+
+import msgspec
+
+from pointsman.observe.comparison import Figures, Sample, Window
+
+from .scene import Scene
+
+LATENESS_BOUND_S = 0.1  # engine seconds at P99: a tenth of the differences the comparison is about
+CPU_BOUND = 0.9  # of all cores together: beyond it, the machine is what is measured
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """CPU of one run, in cores (CPU seconds per wall second)."""
+
+    client: float
+    gateway: float
+    engines: float
+
+    @property
+    def total(self) -> float:
+        return self.client + self.gateway + self.engines
+
+
+class Round(msgspec.Struct, frozen=True):
+    """One policy's run. `lateness_p99_s`: how late the client sent requests, in engine seconds."""
+
+    figures: Figures
+    samples: tuple[Sample, ...]
+    cpu: Usage
+    lateness_p99_s: float
+    problems: tuple[str, ...]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """All rounds and what they have in common. `window`: the measured part of each run, in engine seconds."""
+
+    rounds: tuple[Round, ...]
+    scene: Scene
+    window: Window
+    workload: str
+    notes: tuple[str, ...]
+    saturation_rps: float
+    load: float
+    seed: int
+    time_scale: float
+    cpus: int
+
+    @property
+    def lateness_p99_s(self) -> float:
+        return max((one.lateness_p99_s for one in self.rounds), default=0.0)
+
+    def doubts(self) -> list[str]:
+        """Reasons not to believe the figures; empty when they are sound."""
+        busiest = max((one.cpu.total for one in self.rounds), default=0.0)
+        found = []
+        if self.lateness_p99_s > LATENESS_BOUND_S:
+            found.append(f"the client itself sent requests {self.lateness_p99_s:.2f} s late (bound {LATENESS_BOUND_S})")
+        if busiest > CPU_BOUND * self.cpus:
+            found.append(f"the machine was busy: {busiest:.1f} of {self.cpus} cores")
+        return found
+
+    def caption(self) -> list[str]:
+        """What was measured on what, one finished sentence each."""
+        nodes = ", ".join(f"{node.name} {node.speed:.2f}×" for node in self.scene.nodes)
+        fault = self.scene.fault
+        return [
+            f"All times are engine seconds: wall seconds × {self.time_scale:g}.",
+            f"Fleet: emulated engines ({nodes}) behind real sockets on {self.cpus} CPUs; {fault.node} is "
+            f"{fault.factor:g} times slower between {fault.begins:.0%} and {fault.ends:.0%} of the run.",
+            f"Load: {self.workload}; {self.load:.0%} of a saturation of {self.saturation_rps:.2f} requests/s, seed "
+            f"{self.seed}, measured from {self.window.start_s:.0f} s to {self.window.end_s:.0f} s.",
+            f"Client lateness P99: {1000 * self.lateness_p99_s:.0f} ms.",
+            *(f"Note: {note}." for note in self.notes),
+            *(f"UNSOUND: {doubt}; lower --time-scale or --load." for doubt in self.doubts()),
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values: `policies`, one object each, and the conditions."""
+        return {
+            "policies": [
+                {
+                    **msgspec.to_builtins(one.figures),
+                    "cpu_cores": msgspec.to_builtins(one.cpu),
+                    "client_lateness_p99_s": one.lateness_p99_s,
+                    "problems": list(one.problems),
+                }
+                for one in self.rounds
+            ],
+            "seconds_are": f"engine seconds (wall × {self.time_scale:g})",
+            "workload": self.workload,
+            "notes": list(self.notes),
+            "saturation_rps": self.saturation_rps,
+            "load": self.load,
+            "seed": self.seed,
+            "time_scale": self.time_scale,
+            "window_s": [self.window.start_s, self.window.end_s],
+            "fleet": msgspec.to_builtins(self.scene.nodes),
+            "fault": msgspec.to_builtins(self.scene.fault),
+            "cpus": self.cpus,
+            "client_lateness_p99_s": self.lateness_p99_s,
+            "sound": not self.doubts(),
+            "doubts": self.doubts(),
+        }
