@@ -38,7 +38,7 @@ def main(config: DemoConfig) -> int:
         _check(config)
         result = _measured(config, err)
     except (DemoError, TraceError, MissingExtra) as error:
-        err.print(f"pointsman demo: {error}", style="red", markup=False, highlight=False)
+        err.print(f"pointsman demo: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
         return 1
     except (KeyboardInterrupt, asyncio.CancelledError):
         err.print("pointsman demo: interrupted; all engines and gateways are ended")

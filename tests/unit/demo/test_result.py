@@ -1,0 +1,56 @@
+"""What a comparison says about itself: JSON, caption, doubts."""
+
+import msgspec
+
+from pointsman.demo.result import Result, Round, Usage
+from pointsman.demo.scene import SCENE
+from pointsman.observe.comparison import Sample, Window, figures
+
+WINDOW = Window(10.0, 40.0)
+
+
+def result(late=0.02, cpu=0.4):
+    samples = (Sample(12.0, 12.5, 14.5, True, 100, 50, 21, "fast-1"),)
+    one = Round(
+        figures=figures("jffc", samples, WINDOW, SCENE.capacity()),
+        samples=samples,
+        cpu=Usage(cpu, cpu, cpu),
+        lateness_p99_s=late,
+        problems=(),
+    )
+    return Result(
+        rounds=(one,),
+        scene=SCENE,
+        window=WINDOW,
+        workload="12 dialogues",
+        notes=("2 clipped",),
+        saturation_rps=8.0,
+        load=0.7,
+        seed=1,
+        time_scale=10.0,
+        cpus=2,
+    )
+
+
+def test_json_has_the_figures_and_the_conditions():
+    document = msgspec.json.decode(msgspec.json.encode(result().as_json()))
+    (policy,) = document["policies"]
+    figures_asked_for = "throughput_rps success ttft_mean_s ttft_p50_s ttft_p99_s tpot_mean_s hit_ratio imbalance"
+    assert policy["name"] == "jffc"
+    assert set(figures_asked_for.split()) <= set(policy)
+    assert policy["ttft_p99_s"] == 0.5
+    assert document["sound"] is True
+    assert document["fault"]["node"] == "fast-2"
+
+
+def test_sound_figures_carry_no_doubt():
+    caption = " ".join(result().caption())
+    assert "engine seconds: wall seconds × 10" in caption
+    assert "Note: 2 clipped." in caption
+    assert "UNSOUND" not in caption
+
+
+def test_a_late_client_or_a_busy_machine_is_said():
+    assert any("UNSOUND: the client itself" in line for line in result(late=0.5).caption())
+    assert any("UNSOUND: the machine was busy: 2.1 of 2 cores" in line for line in result(cpu=0.7).caption())
+    assert result(late=0.5).as_json()["sound"] is False

@@ -1,0 +1,41 @@
+"""The generated workload: texts shared as announced, and engine samples that tell the same story as the texts."""
+
+import itertools
+
+from pointsman.demo.sessions import session_demand, session_samples
+from pointsman.workload.text import WORD_BYTES
+
+
+def test_dialogues_share_few_system_prompts():
+    demand = session_demand(1, 8.0, 60.0)
+    systems = {dialogue.system for dialogue in demand.dialogues}
+    assert 1 < len(systems) <= 12
+    assert len({line.text for dialogue in demand.dialogues for line in dialogue.lines}) == sum(
+        len(dialogue.lines) for dialogue in demand.dialogues
+    )
+
+
+def test_the_request_rate_is_the_one_asked_for():
+    demand = session_demand(1, 8.0, 600.0)
+    assert abs(sum(len(dialogue.lines) for dialogue in demand.dialogues) / 600.0 / 8.0 - 1) < 0.06
+
+
+def test_the_same_seed_gives_the_same_demand():
+    assert session_demand(3, 8.0, 20.0) == session_demand(3, 8.0, 20.0)
+
+
+def test_samples_have_a_hash_for_every_full_block_and_follow_ups_extend_their_dialogue():
+    samples = session_samples(1, 16)
+    assert all(len(sample.hashes) == sample.prompt_tokens // 16 for sample in samples)
+    by_end = {sample.hashes[-1] >> 16: [] for sample in samples}
+    for sample in samples:
+        by_end[sample.hashes[-1] >> 16].append(sample)
+    for dialogue in by_end.values():
+        for before, after in itertools.pairwise(dialogue):
+            assert after.hashes[: len(before.hashes)] == before.hashes
+
+
+def test_texts_have_the_lengths_drawn():
+    dialogue = session_demand(1, 8.0, 20.0).dialogues[0]
+    assert len(dialogue.system) % WORD_BYTES == 0
+    assert 512 <= len(dialogue.system) / WORD_BYTES <= 4096
