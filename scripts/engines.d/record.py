@@ -11,6 +11,8 @@ exchanges then evict the blocks of the first, and the events show it.
 import json
 import socket
 import sys
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +21,8 @@ import zmq
 
 RECEIVE_SECONDS = 30.0
 EVENTS_SILENCE_MS = 1500
+LOADED_REQUESTS = 8
+LOADED_SECONDS = 0.5  # long enough to be running, far less than the 900 tokens take
 TURN_1 = [{"role": "user", "content": "Where does a train of thought go, and who sets the points before it arrives?"}]
 TURN_2 = [*TURN_1, {"role": "assistant", "content": "To its wagons."}, {"role": "user", "content": "And the signal?"}]
 WITH_USAGE = {"stream": True, "stream_options": {"include_usage": True}}
@@ -72,17 +76,34 @@ EXCHANGES: dict[str, tuple[str, dict[str, Any] | None]] = {
 }
 
 
-def exchange(host: str, port: int, path: str, body: dict[str, Any] | None) -> bytes:
-    """Send one request on a connection of its own and return every byte of the response."""
+def request_bytes(host: str, port: int, path: str, body: dict[str, Any] | None) -> bytes:
+    """Return one whole request; the connection is to be closed after it."""
     data = b"" if body is None else json.dumps(body).encode()
     method = "GET" if body is None else "POST"
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nX-Request-Id: recorded\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
     )
+    return head.encode() + data
+
+
+def exchange(host: str, port: int, path: str, body: dict[str, Any] | None) -> bytes:
+    """Send one request on a connection of its own and return every byte of the response."""
     with socket.create_connection((host, port), timeout=RECEIVE_SECONDS) as connection:
-        connection.sendall(head.encode() + data)
+        connection.sendall(request_bytes(host, port, path, body))
         return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def record_under_load(host: str, port: int, folder: Path) -> None:
+    """Write ``metrics_loaded`` and ``load_loaded``, taken while more requests are open than the cache has room for."""
+    path, body = completion("Round and round", max_tokens=900, ignore_eos=True, stream=True)
+    with ExitStack() as stack:
+        for _ in range(LOADED_REQUESTS):
+            connection = stack.enter_context(socket.create_connection((host, port)))
+            connection.sendall(request_bytes(host, port, path, body))
+        time.sleep(LOADED_SECONDS)
+        for name in ("metrics", "load"):
+            (folder / f"{name}_loaded.http").write_bytes(exchange(host, port, f"/{name}", None))
 
 
 def record_exchanges(host: str, port: int, folder: Path) -> None:
@@ -117,6 +138,7 @@ def main(url: str, events_port: int, folder: Path) -> None:
         assert not subscriber.poll(EVENTS_SILENCE_MS), "the engine is not idle"
         record_exchanges(address.hostname, address.port, folder)
         drain_events(subscriber, folder / "kv_events.jsonl")
+        record_under_load(address.hostname, address.port, folder)
     print(f"recorded {len(list(folder.glob('*.http')))} exchanges in {folder}")
 
 
