@@ -5,6 +5,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+# msgspec takes a bound only inside an optional type, not around it
+Positive = Annotated[int, Meta(ge=1)]
+PositiveFloat = Annotated[float, Meta(gt=0)]
+
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`pointsman engine`: an engine that answers like vLLM and takes the time a GPU would, without one."""
@@ -18,22 +22,22 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
     tp: Annotated[int, Meta(description="tensor-parallel GPUs", ge=1)] = 1
     prefill_tokens_per_second: Annotated[
-        float | None,
-        Meta(gt=0, description="measured prefill speed; with --decode-base-ms it replaces the profile's timing"),
+        PositiveFloat | None,
+        Meta(description="measured prefill speed; with --decode-base-ms it replaces the profile's timing"),
     ] = None
     decode_base_ms: Annotated[
-        float | None, Meta(gt=0, description="measured time of a decode step, batch size apart")
+        PositiveFloat | None, Meta(description="measured time of a decode step, batch size apart")
     ] = None
     decode_per_sequence_ms: Annotated[float, Meta(description="what each sequence adds to a decode step", ge=0)] = 0.0
     speed: Annotated[float, Meta(description="speed relative to the profile; 0.33 is three times slower", gt=0)] = 1.0
     overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 15.0
-    kv_blocks: Annotated[int | None, Meta(ge=1, description="KV cache blocks (default: what the GPU memory holds)")] = (
+    kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks (default: what the GPU memory holds)")] = (
         None
     )
     block_size: Annotated[int, Meta(description="tokens in a KV cache block", ge=1)] = 16
-    max_num_seqs: Annotated[int | None, Meta(ge=1, description="sequences in a batch (default: by GPU)")] = None
-    max_num_batched_tokens: Annotated[int | None, Meta(ge=1, description="tokens in a step (default: by GPU)")] = None
-    max_model_len: Annotated[int | None, Meta(ge=1, description="tokens of prompt and answer (default: 32768)")] = None
+    max_num_seqs: Annotated[Positive | None, Meta(description="sequences in a batch (default: by GPU)")] = None
+    max_num_batched_tokens: Annotated[Positive | None, Meta(description="tokens in a step (default: by GPU)")] = None
+    max_model_len: Annotated[Positive | None, Meta(description="tokens of prompt and answer (default: 32768)")] = None
     scheduling_policy: Annotated[Literal["fcfs", "priority"], Meta(description="order of waiting requests")] = "fcfs"
     time_scale: Annotated[float, Meta(description="engine seconds that pass in a second of wall time", gt=0)] = 1.0
     stream_interval: Annotated[int, Meta(description="tokens in a streamed chunk after the first", ge=1)] = 1
