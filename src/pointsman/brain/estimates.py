@@ -5,11 +5,11 @@ Mutates the fleet's estimate columns (response, service and latency rates, recov
 
 import numpy as np
 
-from pointsman.brain.costs.prior import latency_prior
+from pointsman.brain.costs.prior import latency_rates
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease
 from pointsman.brain.load.growth import QueueGrowth
-from pointsman.brain.load.latency import Latency
+from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
 from pointsman.brain.load.recovery import RecoverySlope
@@ -34,21 +34,22 @@ class Estimates:
         self._service = ServiceTime(columns.service_seconds)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
         self._growth = QueueGrowth(columns.queue_growth)
-        self._latency = Latency(
-            (columns.prefill_base, columns.prefill_per_token, columns.prefill_per_pair),
-            (columns.tpot_base, columns.tpot_per_sequence, columns.tpot_per_context),
-        )
+        self._latency = LatencyModel(columns)
 
     def add(self, row: int, spec: NodeSpec, now: float) -> None:
         """A new node starts at what its declared hardware and model promise, else at its peers' mean."""
         self._response.start(row, now)
         self._service.start(row)
-        prefill, tpot = latency_prior(spec.profile, spec.hardware, spec.tensor_parallel)
-        self._latency.start(row, spec.hardware, prefill, tpot)
+        self._recovery.start(row)
+        self._growth.start(row)
+        rates = latency_rates(spec.profile, spec.hardware, spec.tensor_parallel)
+        prefill, tpot = (PrefillPrior(*rates[0]), TpotPrior(*rates[1])) if rates else (PrefillPrior(), TpotPrior())
+        kind = f"{spec.profile} on {spec.tensor_parallel} {spec.hardware}" if rates else ""
+        self._latency.prior(row, prefill, tpot, kind)
         self._rank_speed()
 
     def remove(self, row: int) -> None:
-        self._latency.stop(row)
+        self._latency.forget(row)
 
     def returned(self, row: int, now: float) -> None:
         """The node is back: its old response times say nothing."""
@@ -56,7 +57,7 @@ class Estimates:
 
     def size(self, request: Request) -> tuple[int, float]:
         """Prompt tokens (at least 1) and tokens per link of the request's chain."""
-        ratio = self.tokens_per_byte.of(request.model)
+        ratio = 1.0 / self.tokens_per_byte.bytes_per_token(request.model)
         prompt = request.prompt_tokens or request.prompt_bytes * ratio
         chain = request.chain
         per_link = 0.0 if chain is None else chain.tokens_per_link or chain.bytes_per_link * ratio
@@ -91,13 +92,12 @@ class Estimates:
     def refresh(self, now: float) -> None:
         """Renew what changes with time alone."""
         self._response.refresh(now, len(self._fleet))
+        self._growth.sample(self._fleet.table.outstanding, now)
         self._rank_speed()
 
     def sample(self, now: float) -> None:
-        """Take the periodic samples of load and queue."""
-        rows = len(self._fleet)
+        """Take the periodic sample of load."""
         self._recovery.sample(self.load(), now)
-        self._growth.sample(self._fleet.columns.outstanding[:rows], now)
 
     def load(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """Each node's load as policies see it: the greatest of KV share, slots, backlog and its own figure."""

@@ -8,14 +8,15 @@ every node's depth in one pass. A restarted node gets a fresh bit, which empties
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from pointsman.brain.cache.believed import Believed
 from pointsman.brain.model.view import Floats
 
-SWEEP_LINKS = 256
-"""Links cleaned of dead bits per insertion: keeps the cleaning ahead of the insertions, and off the clock."""
+SWEEP_FACTOR = 2
+"""Links cleaned of dead bits per link inserted: the cleaning stays ahead of any insertions, and off the clock."""
 SMALL_FLEET = 24
 """Up to so many bits, unpacking a mask in Python beats NumPy's fixed cost."""
 SPARSE_LEVELS = 12
@@ -132,7 +133,7 @@ class PrefixIndex:
     def insert(self, row: int, links: Sequence[int]) -> None:
         """The node at `row` is sent a prompt with this chain: it holds the chain from now on, as most recent."""
         if self._sweeps:
-            self._sweep(SWEEP_LINKS)
+            self._sweep(SWEEP_FACTOR * len(links))
         held = self._held[row]
         known = held.depth(links)
         evicted = held.touch(links)
@@ -169,13 +170,14 @@ class PrefixIndex:
         return interned.setdefault(mask, mask)
 
     def _sweep(self, budget: int) -> None:
-        bit, links = self._sweeps[-1]
-        keep = ~(1 << bit)
-        batch = [link for link, _ in zip(links, range(budget), strict=False)]
-        self._and(batch, keep)
-        if len(batch) < budget:
-            self._sweeps.pop()
-            self._free_bits.append(bit)
+        while self._sweeps and budget > 0:
+            bit, links = self._sweeps[-1]
+            batch = list(islice(links, budget))
+            self._and(batch, ~(1 << bit))
+            if len(batch) < budget:
+                self._sweeps.pop()
+                self._free_bits.append(bit)
+            budget -= len(batch) + 1
 
     def _unpack_small(self, levels: list[tuple[int, int]], depths: Floats) -> None:
         rows = self._row_list

@@ -1,4 +1,4 @@
-"""Latency rates to believe before a node has answered anything."""
+"""Latency rates to believe of known hardware before a node has answered anything."""
 
 from pointsman.brain.costs.hardware import HARDWARE
 from pointsman.brain.costs.models import MODELS
@@ -6,23 +6,17 @@ from pointsman.brain.costs.step_time import Roofline, StepTime, prefill_seconds,
 
 Rates = tuple[float, float, float]
 
-UNKNOWN_PREFILL: Rates = (0.02, 1.0 / 8000.0, 0.0)
-"""8,000 tokens/s: the middle of what one server does, from an L40S with an 8B model to eight A100s with a 72B."""
-UNKNOWN_TPOT: Rates = (0.02, 1e-4, 0.0)
-"""20 ms a token alone and 0.1 ms for each request beside it: the same middle."""
 PROBE_TOKENS = 2048
 PROBE_BATCH = 32
 
 
-def latency_prior(profile: str, hardware: str, tensor_parallel: int) -> tuple[Rates, Rates]:
+def latency_rates(profile: str, hardware: str, tensor_parallel: int) -> tuple[Rates, Rates] | None:
     """(prefill base, s per token, s per token pair), (TPOT base, s per sequence, s per context token).
 
-    From the cost model when both names are known, else the unknown node's rates.
+    None unless both names are known to the cost model.
     """
-    shape, gpu = MODELS.get(profile.lower()), HARDWARE.get(hardware)
-    if shape is None or gpu is None:
-        return UNKNOWN_PREFILL, UNKNOWN_TPOT
-    return rates_of(Roofline(shape, gpu, tensor_parallel))
+    shape, gpu = MODELS.get(profile), HARDWARE.get(hardware)
+    return rates_of(Roofline(shape, gpu, tensor_parallel)) if shape and gpu else None
 
 
 def rates_of(step: StepTime) -> tuple[Rates, Rates]:

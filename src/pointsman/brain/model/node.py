@@ -23,7 +23,7 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kv_tokens: Annotated[AtLeastOne | None, Meta(description="KV capacity in tokens")] = None
     block_tokens: Annotated[int, Meta(ge=1, description="tokens per KV block")] = 16
     hardware: Annotated[str, Meta(description="GPU name for the cost model's prior, such as H100")] = ""
-    profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as llama-3-8b")] = ""
+    profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as Llama-3-8B")] = ""
     tensor_parallel: Annotated[int, Meta(ge=1, description="GPUs that share one copy of the model")] = 1
 
     @property

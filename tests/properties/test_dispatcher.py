@@ -1,0 +1,157 @@
+"""Whatever happens in whatever order: accounts equal their leases, every request ends once, nothing is left at rest."""
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.support.driver import TestDriver, chain
+
+from pointsman.brain.ledger import Booking, Ledger
+from pointsman.brain.model.outcome import Outcome, Verdict
+
+EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "1000"))
+NODES = ("a", "b", "c")
+POLICIES = (
+    "least_requests",
+    "round_robin",
+    "two_choices",
+    "least_response_time",
+    "fastest_recovery",
+    "hybrid",
+    "jffc",
+    "fastest_free",
+    "fastest_completion",
+    "session",
+)
+OUTCOMES = st.sampled_from(
+    [
+        Outcome(verdict=Verdict.OK, prompt_tokens=200, completion_tokens=9, cached_tokens=32),
+        Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False),
+        Outcome(verdict=Verdict.FAIL, reason="connect", delivered=False, free=True),
+        Outcome(verdict=Verdict.FAIL, reason="truncated", delivered=True),
+        Outcome(verdict=Verdict.BUSY, reason="status_503", status=503, delivered=False),
+        Outcome(verdict=Verdict.CANCELLED),
+    ]
+)
+
+
+class Life(RuleBasedStateMachine):
+    """Random lives of a small fleet under a random policy."""
+
+    driver: TestDriver
+
+    @initialize(policy=st.sampled_from(POLICIES), slots=st.integers(1, 4), queue=st.integers(0, 5))
+    def begin(self, policy: str, slots: int, queue: int) -> None:
+        self.driver = TestDriver(policy, queue_limit=queue, queue_timeout_s=5.0, ejection_s=2.0, slow_start_s=3.0)
+        self.slots = slots
+        for name in NODES[:2]:
+            self.driver.add(name, slots=slots, kv_tokens=4000)
+
+    def pick(self, things: Any, data: st.DataObject) -> Any:
+        return data.draw(st.sampled_from(sorted(things)))
+
+    @rule(steps=st.lists(st.integers(0, 2), max_size=6), tokens=st.integers(1, 500), stream=st.booleans(),
+          tenant=st.sampled_from(["", "t"]), session=st.sampled_from(["", "s1", "s2"]))  # fmt: skip
+    def submit(self, steps: list[int], tokens: int, stream: bool, tenant: str, session: str) -> None:
+        self.driver.submit(tokens=tokens, chain=chain(*steps), stream=stream, tenant=tenant, session=session)
+
+    @precondition(lambda self: self.driver.running)
+    @rule(data=st.data())
+    def first_token(self, data: st.DataObject) -> None:
+        lease = self.pick(self.driver.running, data)
+        self.driver.first_token(lease)
+        self.driver.obey(self.driver.dispatcher.tokens(lease, 3, self.driver.now))
+
+    @precondition(lambda self: self.driver.running)
+    @rule(data=st.data(), outcome=OUTCOMES)
+    def finish(self, data: st.DataObject, outcome: Outcome) -> None:
+        lease = self.pick(self.driver.running, data)
+        self.driver.finish(lease, outcome)
+        self.driver.obey(self.driver.dispatcher.finished(lease, outcome, self.driver.now))
+
+    @precondition(lambda self: self.driver.running or self.driver.waiting)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        ticket = self.pick({*self.driver.running.values(), *self.driver.waiting}, data)
+        self.driver.cancel(ticket)
+        self.driver.obey(self.driver.dispatcher.cancel(ticket, self.driver.now))
+
+    @rule(name=st.sampled_from(NODES), ok=st.booleans(), restart=st.sampled_from([None, 1.0, 2.0]))
+    def report(self, name: str, ok: bool, restart: float | None) -> None:
+        self.driver.report(name, ok, started_at=restart, waiting=1, kv_blocks=200, load=0.3)
+
+    @rule(name=st.sampled_from(NODES))
+    def die(self, name: str) -> None:
+        """Every request on the node fails and so do its probes."""
+        for lease in [lease for lease, node in self.driver.node_of.items() if node == name]:
+            self.driver.finish(lease, Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False))
+        for _ in range(4):
+            self.driver.report(name, ok=False)
+
+    @rule(name=st.sampled_from(NODES))
+    def heal(self, name: str) -> None:
+        self.driver.tick(11.0)
+        self.driver.report(name)
+
+    @rule(name=st.sampled_from(NODES))
+    def join_or_leave(self, name: str) -> None:
+        dispatcher = self.driver.dispatcher
+        if name in dispatcher.fleet.row_of:
+            self.driver.obey(dispatcher.remove_node(name, self.driver.now))
+        else:
+            self.driver.add(name, slots=self.slots, kv_tokens=4000)
+
+    @rule(name=st.sampled_from(NODES), drain=st.booleans())
+    def drain(self, name: str, drain: bool) -> None:
+        dispatcher = self.driver.dispatcher
+        if name in dispatcher.fleet.row_of:
+            self.driver.obey((dispatcher.drain if drain else dispatcher.undrain)(name, self.driver.now))
+
+    @rule(seconds=st.sampled_from([0.0, 0.01, 0.2, 1.0, 6.0, 40.0]))
+    def tick(self, seconds: float) -> None:
+        self.driver.tick(seconds)
+        due = self.driver.dispatcher.next_deadline()
+        assert due is None or due > self.driver.now, "a tick left something due"
+
+    @invariant()
+    def books_agree(self) -> None:
+        if hasattr(self, "driver"):
+            self.driver.settled()
+            for queue in self.driver.dispatcher._queues.values():
+                assert len(queue) <= queue.limit
+
+    def teardown(self) -> None:
+        if hasattr(self, "driver"):
+            self.driver.rest()
+
+
+SETTINGS = settings(
+    max_examples=EXAMPLES, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def test_lives() -> None:
+    run_state_machine_as_test(Life, settings=SETTINGS)
+
+
+def test_a_planted_leak_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The properties are only worth something if they fail when an account leaks."""
+
+    def leaky(self: Ledger, booking: Booking) -> None:
+        booking.open = False
+        self._columns.outstanding[booking.row] -= 1.0
+
+    monkeypatch.setattr(Ledger, "release", leaky)
+    few = settings(SETTINGS, max_examples=50, database=None, print_blob=False, report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Life, settings=few)

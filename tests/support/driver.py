@@ -1,0 +1,162 @@
+"""A driver for tests: obeys the dispatcher's orders and checks, at every call, what must always hold."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.lease import Lease
+from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
+from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Chain, Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.registry import build
+from pointsman.brain.policies.table import PolicyTable
+
+COUNTED = ("outstanding", "running", "backlog_tokens", "context_tokens", "kv_reserved")
+DONE = Outcome(verdict=Verdict.OK, prompt_tokens=100, completion_tokens=20)
+FAILED = Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False)
+
+
+class TestDriver:
+    """Holds what a gateway would: the tickets that wait, the leases that run, and how each ticket ended."""
+
+    __test__ = False
+
+    def __init__(self, policy: str = "least_requests", observers: Sequence[object] = (), **settings: object) -> None:
+        brain = BrainSettings(**settings)  # type: ignore[arg-type]
+        self.dispatcher = Dispatcher(brain, PolicyTable(build(policy)), observers)  # type: ignore[arg-type]
+        self.now = 0.0
+        self.waiting: set[int] = set()
+        self.running: dict[int, int] = {}
+        self.node_of: dict[int, str] = {}
+        self.ended: dict[int, str] = {}
+        self.probes: list[str] = []
+        self.submitted = 0
+
+    def add(self, name: str, *models: str, up: bool = True, **more: object) -> None:
+        spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
+        self.obey(self.dispatcher.add_node(spec, self.now))
+        if up:
+            self.report(name)
+
+    def report(self, name: str, ok: bool = True, **more: object) -> None:
+        self.obey(self.dispatcher.report(NodeReport(node=name, ok=ok, **more), self.now))  # type: ignore[arg-type]
+
+    def submit(self, model: str = "m", tokens: int = 100, **more: object) -> int:
+        """The new ticket."""
+        self.submitted += 1
+        more.setdefault("stream", True)
+        request = Request(id=f"r{self.submitted}", model=model, prompt_tokens=tokens, **more)  # type: ignore[arg-type]
+        orders = self.dispatcher.submit(request, self.now)
+        first = orders[0]
+        assert isinstance(first, Start | Wait | Refuse), "the first order must answer the request"
+        self.obey(orders)
+        return first.ticket
+
+    def first_token(self, lease: int) -> None:
+        self.obey(self.dispatcher.first_token(lease, self.now))
+
+    def finish(self, lease: int, outcome: Outcome = DONE) -> None:
+        ticket = self.running.pop(lease)
+        self.node_of.pop(lease)
+        orders = self.dispatcher.finished(lease, outcome, self.now)
+        again = any(isinstance(order, Start | Wait | Refuse) and order.ticket == ticket for order in orders)
+        if not again:
+            self._end(ticket, outcome.verdict)
+        self.obey(orders)
+
+    def cancel(self, ticket: int) -> None:
+        self.waiting.discard(ticket)
+        for lease in [lease for lease, of in self.running.items() if of == ticket]:
+            del self.running[lease], self.node_of[lease]
+        self._end(ticket, "cancelled")
+        self.obey(self.dispatcher.cancel(ticket, self.now))
+
+    def tick(self, seconds: float = 0.0) -> None:
+        self.now += seconds
+        self.obey(self.dispatcher.tick(self.now))
+
+    def lease_of(self, ticket: int) -> int:
+        return next(lease for lease, of in self.running.items() if of == ticket)
+
+    def node(self, ticket: int) -> str:
+        return self.node_of[self.lease_of(ticket)]
+
+    def obey(self, orders: Sequence[Order]) -> None:
+        for order in orders:
+            match order:
+                case Start():
+                    self._start(order)
+                case Wait():
+                    self.waiting.add(order.ticket)
+                case Refuse():
+                    self.waiting.discard(order.ticket)
+                    self._end(order.ticket, order.error.code)
+                case Probe():
+                    self.probes.append(order.node.name)
+                case Abort():
+                    self.finish(order.lease, Outcome(verdict=Verdict.CANCELLED, reason=order.why))
+        self.check()
+
+    def rest(self) -> None:
+        """End everything and require that nothing is left."""
+        while self.running or self.waiting:
+            for lease in list(self.running):
+                self.finish(lease)
+            for ticket in list(self.waiting):
+                self.cancel(ticket)
+        assert self.dispatcher.at_rest()
+        for name in COUNTED:
+            column = getattr(self.dispatcher.fleet.columns, name)
+            assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"
+
+    def check(self) -> None:
+        """The invariants: accounts equal the sums of their leases; every ticket is in one place."""
+        dispatcher = self.dispatcher
+        leases: list[Lease] = list(dispatcher._leases.values())
+        rows = len(dispatcher.fleet)
+        sums = {name: np.zeros(rows) for name in COUNTED}
+        for lease in leases:
+            sums["outstanding"][lease.row] += 1
+            sums["running"][lease.row] += lease.booking.running
+            sums["backlog_tokens"][lease.row] += lease.booking.backlog_tokens
+            sums["context_tokens"][lease.row] += lease.booking.context_tokens
+            sums["kv_reserved"][lease.row] += lease.blocks
+        for name, expected in sums.items():
+            actual = getattr(dispatcher.fleet.table, name)
+            assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases say {expected}"
+        open_tickets = {lease.ticket.id for lease in leases}
+        assert len(open_tickets) == len(leases), "a ticket has two leases"
+
+    def settled(self) -> None:
+        """Between calls: the driver's and the brain's books agree."""
+        waiting = {ticket for queue in self.dispatcher._queues.values() for ticket in queue.window(10**6)}
+        assert waiting <= self.waiting
+        assert set(self.dispatcher._leases) == set(self.running)
+        assert set(self.dispatcher._tickets) == self.waiting | set(self.running.values())
+        assert not self.waiting & set(self.ended)
+
+    def _start(self, order: Start) -> None:
+        self.waiting.discard(order.ticket)
+        row = self.dispatcher.fleet.row_of[order.node.name]
+        state = self.dispatcher.fleet.states[row]
+        assert state in (NodeState.UP, NodeState.JOINING, NodeState.SUSPECT), f"work for a node that is {state}"
+        assert order.ticket not in self.ended, "an ended ticket starts again"
+        self.running[order.lease] = order.ticket
+        self.node_of[order.lease] = order.node.name
+
+    def _end(self, ticket: int, how: str) -> None:
+        assert ticket not in self.ended, f"ticket {ticket} ended twice: {self.ended[ticket]}, {how}"
+        self.ended[ticket] = how
+
+
+def chain(*steps: int, tokens_per_link: float = 16.0) -> Chain:
+    """A chain in which equal leading steps give equal leading links."""
+    links, number = [], 7
+    for step in steps:
+        number = (number * 1_000_003 + step + 1) % (1 << 61)
+        links.append(number)
+    return Chain("trace", links, tokens_per_link)

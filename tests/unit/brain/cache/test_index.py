@@ -1,0 +1,121 @@
+"""The index against a naive model: a set of links per node."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pointsman.brain.cache import index as module
+from pointsman.brain.cache.index import PrefixIndex
+
+
+def fill(nodes: int, capacity: int = 1000) -> PrefixIndex:
+    index = PrefixIndex()
+    for row in range(nodes):
+        index.add(row, capacity)
+    return index
+
+
+def naive_depth(held: set[int], links: list[int]) -> int:
+    return next((i for i, link in enumerate(links) if link not in held), len(links))
+
+
+@pytest.mark.parametrize("nodes", [3, 60, 300])
+@given(data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_depths_equal_the_naive_walk(nodes: int, data: st.DataObject) -> None:
+    index = fill(nodes)
+    links = list(range(100, 160))
+    held: dict[int, set[int]] = {row: set() for row in range(nodes)}
+    for row in data.draw(st.lists(st.integers(0, nodes - 1), max_size=40)):
+        depth = data.draw(st.integers(0, len(links)))
+        index.insert(row, links[:depth])
+        held[row] |= set(links[:depth])
+    expected = [naive_depth(held[row], links) for row in range(nodes)]
+    assert index.depths(links, nodes).tolist() == expected
+    assert [index.depth(row, links) for row in range(nodes)] == expected
+
+
+def test_many_distinct_depths_take_the_linear_walk() -> None:
+    nodes = 3 * module.SPARSE_LEVELS
+    index = fill(nodes)
+    links = list(range(1, nodes + 1))
+    for row in range(nodes):
+        index.insert(row, links[: row + 1])
+    assert index.depths(links, nodes).tolist() == [float(row + 1) for row in range(nodes)]
+
+
+def test_an_unknown_chain_is_held_nowhere() -> None:
+    index = fill(4)
+    index.insert(1, [1, 2, 3])
+    assert not index.depths([9, 10], 4).any()
+    assert not index.depths([], 4).any()
+
+
+def test_eviction_on_one_node_leaves_the_other() -> None:
+    index = fill(2, capacity=2)
+    index.insert(0, [1, 2])
+    index.insert(1, [1, 2])
+    index.insert(0, [7, 8])
+    assert index.depths([1, 2], 2).tolist() == [0.0, 2.0]
+
+
+def test_a_cleared_node_holds_nothing_at_once() -> None:
+    index = fill(3)
+    for row in range(3):
+        index.insert(row, [1, 2, 3])
+    index.clear(1)
+    assert index.depths([1, 2, 3], 3).tolist() == [3.0, 0.0, 3.0]
+    index.insert(1, [1])
+    assert index.depths([1, 2, 3], 3).tolist() == [3.0, 1.0, 3.0]
+
+
+def test_entries_follow_live_links_through_restarts() -> None:
+    index = fill(2, capacity=500)
+    for generation in range(60):
+        index.insert(0, list(range(generation * 1000 + 1, generation * 1000 + 401)))
+        index.clear(0)
+    for extra in range(400):
+        index.insert(1, [10_000_000 + extra])
+    assert len(index) <= 2 * 500
+    assert len(index._row_list) <= 4
+
+
+def test_forget_takes_back_a_tail() -> None:
+    index = fill(2)
+    index.insert(0, [1, 2, 3])
+    index.insert(1, [1, 2, 3])
+    index.forget(0, [2, 3])
+    assert index.depths([1, 2, 3], 2).tolist() == [1.0, 3.0]
+
+
+def test_a_shrunk_node_drops_its_least_recent() -> None:
+    index = fill(1, capacity=10)
+    index.insert(0, [1, 2])
+    index.insert(0, [5, 6])
+    index.resize(0, 2)
+    assert index.depths([5, 6], 1).tolist() == [2.0]
+    assert index.depths([1, 2], 1).tolist() == [0.0]
+
+
+def test_rows_are_used_again_after_removal() -> None:
+    index = fill(2)
+    index.insert(0, [1])
+    index.remove(0)
+    index.add(0, 10)
+    assert index.depths([1], 2).tolist() == [0.0, 0.0]
+
+
+def test_equal_masks_are_one_object() -> None:
+    index = fill(100)
+    for row in range(100):
+        index.insert(row, [1, 2, 3, 4])
+    masks = {id(index._masks[link]) for link in (1, 2, 3, 4)}
+    assert len(masks) == 1
+    assert sys.getsizeof(index._masks[1]) < 48
+
+
+def test_depths_beyond_the_rows_asked_for_do_not_exist() -> None:
+    assert isinstance(fill(5).depths([1], 5), np.ndarray)

@@ -1,0 +1,39 @@
+"""Blocks per node."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pointsman.brain.cache.pool import Pool
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.model.node import NodeSpec
+
+
+def pool_of(kv_tokens: int | None) -> tuple[Fleet, Pool]:
+    fleet = Fleet(8)
+    fleet.add(NodeSpec(url="http://a", kv_tokens=kv_tokens, block_tokens=16))
+    return fleet, Pool(fleet)
+
+
+def test_blocks_round_up() -> None:
+    _, pool = pool_of(1600)
+    assert [pool.blocks_for(0, tokens) for tokens in (1, 16, 17)] == [1, 1, 2]
+
+
+def test_unknown_capacity_is_boundless() -> None:
+    _, pool = pool_of(None)
+    pool.reserve(0, 1000)
+    assert pool.free(0) == np.inf
+
+
+@given(st.lists(st.integers(0, 60), max_size=30), st.integers(0, 3200))
+def test_every_block_is_reserved_cached_or_free(amounts: list[int], cached: int) -> None:
+    fleet, pool = pool_of(1600)
+    for amount in amounts:
+        pool.reserve(0, amount)
+        pool.cached(0, cached)
+        columns = fleet.columns
+        assert columns.kv_cached[0] + pool.free(0) == max(0.0, 100 - columns.kv_reserved[0])
+    for amount in amounts:
+        pool.release(0, amount)
+    assert fleet.columns.kv_reserved[0] == 0.0

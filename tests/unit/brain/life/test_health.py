@@ -1,0 +1,117 @@
+"""The health table and the evidence that moves nodes through it."""
+
+import pytest
+
+from pointsman.brain.life.health import MOVES, Event, Health
+from pointsman.brain.model.node import NodeState
+from pointsman.brain.model.settings import BrainSettings
+
+SETTINGS = BrainSettings(ejection_s=10, ejection_cap_s=25, slow_start_s=30)
+
+
+@pytest.fixture
+def health() -> Health:
+    health = Health(SETTINGS)
+    health.add(0)
+    return health
+
+
+def up(health: Health, now: float = 0.0) -> None:
+    assert health.on(0, Event.ADMITTED, now)
+
+
+def trip(health: Health, now: float) -> None:
+    event = None
+    while event is None:
+        event = health.served(0, False)
+    health.on(0, event, now)
+
+
+def test_a_new_node_is_admitted_by_its_first_good_probe(health: Health) -> None:
+    assert health.probed(0, True, 0.0) is Event.ADMITTED
+    up(health)
+    assert health.records[0].state is NodeState.UP
+
+
+def test_three_failures_in_a_row_trip(health: Health) -> None:
+    up(health)
+    assert [health.served(0, False) for _ in range(3)] == [None, None, Event.TRIPPED]
+
+
+def test_a_bad_share_of_recent_requests_trips(health: Health) -> None:
+    up(health)
+    events = [health.served(0, well) for well in (True, True, True, False, False, True, False, False)]
+    assert events[-1] is Event.TRIPPED
+    assert not any(events[:-1])
+
+
+def test_time_out_grows_with_each_trip_up_to_a_cap_and_never_shrinks(health: Health) -> None:
+    now, spans = 0.0, []
+    up(health)
+    for _ in range(4):
+        trip(health, now)
+        spans.append(health.records[0].out_until - now)
+        now = health.records[0].out_until
+        assert health.probed(0, True, now - 0.1) is None
+        health.on(0, Event.RETURNABLE, now)
+        health.on(0, Event.SERVED, now)
+    assert spans == [10, 20, 25, 25]
+
+
+def test_return_is_by_one_real_request(health: Health) -> None:
+    up(health)
+    trip(health, 0.0)
+    assert health.probed(0, True, 11.0) is Event.RETURNABLE
+    health.on(0, Event.RETURNABLE, 11.0)
+    assert health.on_trial(0)
+    assert health.probed(0, True, 12.0) is None
+    assert health.served(0, True) is Event.SERVED
+
+
+def test_a_failed_trial_is_a_trip_at_once(health: Health) -> None:
+    up(health)
+    trip(health, 0.0)
+    health.on(0, Event.RETURNABLE, 11.0)
+    assert health.served(0, False) is Event.TRIPPED
+
+
+def test_a_returned_node_ramps(health: Health) -> None:
+    up(health, 0.0)
+    assert health.share(0, 0.0) == 1.0
+    trip(health, 0.0)
+    health.on(0, Event.RETURNABLE, 11.0)
+    health.on(0, Event.SERVED, 20.0)
+    assert health.share(0, 20.0) == pytest.approx(0.1)
+    assert health.share(0, 35.0) == pytest.approx(0.55)
+    assert health.share(0, 50.0) == 1.0
+
+
+def test_two_failed_probes_make_suspect_two_more_down(health: Health) -> None:
+    up(health)
+    states = []
+    for _ in range(4):
+        event = health.probed(0, False, 0.0)
+        if event:
+            health.on(0, event, 0.0)
+        states.append(health.records[0].state)
+    assert states == [NodeState.UP, NodeState.SUSPECT, NodeState.SUSPECT, NodeState.DOWN]
+
+
+def test_one_good_probe_clears_suspicion(health: Health) -> None:
+    up(health)
+    health.on(0, Event.PROBED_BADLY, 0.0)
+    event = health.probed(0, True, 1.0)
+    assert event is Event.PROBED_WELL
+    assert health.on(0, event, 1.0)
+    assert health.records[0].state is NodeState.UP
+
+
+def test_an_event_the_table_does_not_name_changes_nothing(health: Health) -> None:
+    assert not health.on(0, Event.RETURNABLE, 0.0)
+    assert health.records[0].state is NodeState.JOINING
+
+
+def test_nothing_leaves_gone_and_everything_can_be_removed() -> None:
+    assert not [move for move in MOVES if move[0] is NodeState.GONE]
+    for state in NodeState:
+        assert (state is NodeState.GONE) or MOVES[(state, Event.REMOVED)] is NodeState.GONE
