@@ -1,11 +1,16 @@
 """The fleet at one moment, as whoever shows it needs it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
+import numpy as np
 
-IN_USE = ("up", "suspect")
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeState
+from pointsman.brain.model.view import Floats, Rows, View
+
+IN_USE = (NodeState.UP, NodeState.SUSPECT)
+_AS_THEY_ARE = ("outstanding", "running", "slots", "backlog_tokens", "reported_waiting", "response_seconds")
 
 
 class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,7 +22,7 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
 
     nodes: Sequence[str] = ()
     states: Sequence[str] = ()
-    columns: Mapping[str, Sequence[float] | Any] = {}
+    columns: Mapping[str, Sequence[float]] = {}
     queues: Mapping[str, int] = {}
     index_entries: int = 0
 
@@ -28,3 +33,30 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
             return 0.0
         mean = sum(loads) / len(loads)
         return float((sum((x - mean) ** 2 for x in loads) / len(loads)) ** 0.5)
+
+
+def read(dispatcher: Dispatcher) -> FleetReading:
+    """The dispatcher's nodes and queues as they are now; changes nothing."""
+    fleet = dispatcher.fleet
+    rows = np.fromiter(fleet.rows(), dtype=np.intp)
+    columns = _columns(dispatcher, rows) | {"cap": fleet.cap[rows]}
+    return FleetReading(
+        nodes=[fleet.spec(row).name for row in rows],
+        states=[fleet.states[row] for row in rows],
+        columns={name: column.tolist() for name, column in columns.items()},
+        queues=dispatcher.waiting(),
+        index_entries=len(dispatcher.placement.index),
+    )
+
+
+def _columns(dispatcher: Dispatcher, rows: Rows) -> dict[str, Floats]:
+    view = View(
+        dispatcher.fleet.table,
+        rows,
+        overlap=np.zeros(len(rows)),
+        prompt_tokens=0.0,
+        output_tokens=0.0,
+        ttft_objective=dispatcher.settings.ttft_objective_s,
+    )
+    shares = {"load": view.load, "kv_reserved": view.kv_used, "kv_cached": view.kv_cached / view.kv_capacity}
+    return shares | {name: getattr(view, name) for name in _AS_THEY_ARE}

@@ -1,0 +1,159 @@
+"""Every call that can change a dispatcher, as a value: what a journal consists of.
+
+A class here is tagged with the method and holds its arguments in order, `now` last. No prompt is in it: a request
+carries its sizes and the hashes of its chain.
+"""
+
+import dataclasses
+from typing import Any
+
+import msgspec
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.registry import build
+
+
+class PolicySpec(msgspec.Struct, frozen=True):
+    """A policy by name and parameters."""
+
+    name: str
+    parameters: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, policy: Policy) -> "PolicySpec":
+        """The name and all parameters of `policy`."""
+        return cls(policy.name, _parameters(policy))
+
+    def build(self) -> Policy:
+        """The policy. Raises UnknownPolicy."""
+        return build(self.name, self.parameters)
+
+
+def _parameters(policy: Policy) -> dict[str, Any]:
+    """The fields of `policy`; a policy among them becomes a table with its name under `policy`."""
+    values = {field.name: getattr(policy, field.name) for field in dataclasses.fields(policy)}  # type: ignore[arg-type]
+    return {
+        key: {"policy": value.name, **_parameters(value)} if isinstance(value, Policy) else value
+        for key, value in values.items()
+    }
+
+
+class _Call(msgspec.Struct, frozen=True, gc=False, tag_field="call"):
+    """The tag is the method's name."""
+
+
+class AddNode(_Call, frozen=True, tag="add_node"):
+    spec: NodeSpec
+    now: float
+
+
+class RemoveNode(_Call, frozen=True, tag="remove_node"):
+    node: str
+    now: float
+
+
+class Drain(_Call, frozen=True, tag="drain"):
+    node: str
+    now: float
+
+
+class Undrain(_Call, frozen=True, tag="undrain"):
+    node: str
+    now: float
+
+
+class SetWeight(_Call, frozen=True, tag="set_weight"):
+    node: str
+    weight: float
+    now: float
+
+
+class SetPolicy(_Call, frozen=True, tag="set_policy"):
+    scope: str
+    policy: PolicySpec | None
+    now: float
+
+
+class Submit(_Call, frozen=True, tag="submit"):
+    request: Request
+    now: float
+
+
+class Cancel(_Call, frozen=True, tag="cancel"):
+    ticket: int
+    now: float
+
+
+class FirstToken(_Call, frozen=True, tag="first_token"):
+    lease: int
+    now: float
+
+
+class Tokens(_Call, frozen=True, tag="tokens"):
+    lease: int
+    count: int
+    now: float
+
+
+class Finished(_Call, frozen=True, tag="finished"):
+    lease: int
+    outcome: Outcome
+    now: float
+
+
+class Report(_Call, frozen=True, tag="report"):
+    report: NodeReport
+    now: float
+
+
+class Tick(_Call, frozen=True, tag="tick"):
+    now: float
+
+
+Call = (
+    AddNode
+    | RemoveNode
+    | Drain
+    | Undrain
+    | SetWeight
+    | SetPolicy
+    | Submit
+    | Cancel
+    | FirstToken
+    | Tokens
+    | Finished
+    | Report
+    | Tick
+)
+
+
+class Started(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A ticket's request was started on `node` under `lease`."""
+
+    ticket: int
+    lease: int
+    node: str
+
+
+class Header(msgspec.Struct, frozen=True):
+    """The first line of a journal: what the dispatcher was made from, and when (its clock's seconds).
+
+    `policies` are by scope, "default" among them.
+    """
+
+    version: str
+    now: float
+    settings: BrainSettings
+    policies: dict[str, PolicySpec]
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """One line of a journal: the call, and what it started."""
+
+    call: Call
+    started: list[Started] = []

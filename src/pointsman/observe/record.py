@@ -1,0 +1,121 @@
+"""A journal of everything the dispatcher was told, so that its decisions can be made again elsewhere.
+
+Strategy: the dispatcher is a function of its calls and their time stamps; it reads no clock and draws no hidden
+randomness. So the journal is the list of calls, one JSON line each, with what they started. `Journaled`
+stands in front of a dispatcher with the same methods; a call that raises changed nothing and is not written. Reading
+methods pass through untouched.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+import pointsman
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Order, Start
+from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.table import PolicyTable
+from pointsman.observe import calls
+from pointsman.observe.calls import Call, Entry, Header, PolicySpec, Started
+
+Sink = Callable[[bytes], Any]
+"""Takes one line, its newline included; a binary file's `write` will do."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def header(settings: BrainSettings, policies: PolicyTable, now: float) -> Header:
+    """What a dispatcher made from these values, at `now`, needs to be made again."""
+    scopes = {scope: PolicySpec.of(policy) for scope, policy in policies.scopes().items()}
+    return Header(pointsman.__version__, now, settings, scopes)
+
+
+class Journaled:
+    """A dispatcher that writes down what it is told. Same methods, same answers."""
+
+    def __init__(self, dispatcher: Dispatcher, head: Header, sink: Sink) -> None:
+        self._dispatcher = dispatcher
+        self._sink = sink
+        sink(_encode(head) + b"\n")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dispatcher, name)
+
+    def _write(self, call: Call, orders: list[Order]) -> None:
+        self._sink(_encode(Entry(call, started(orders))) + b"\n")
+
+    def add_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        orders = self._dispatcher.add_node(spec, now)
+        self._write(calls.AddNode(spec, now), orders)
+        return orders
+
+    def remove_node(self, node: str, now: float) -> list[Order]:
+        orders = self._dispatcher.remove_node(node, now)
+        self._write(calls.RemoveNode(node, now), orders)
+        return orders
+
+    def drain(self, node: str, now: float) -> list[Order]:
+        orders = self._dispatcher.drain(node, now)
+        self._write(calls.Drain(node, now), orders)
+        return orders
+
+    def undrain(self, node: str, now: float) -> list[Order]:
+        orders = self._dispatcher.undrain(node, now)
+        self._write(calls.Undrain(node, now), orders)
+        return orders
+
+    def set_weight(self, node: str, weight: float, now: float) -> list[Order]:
+        orders = self._dispatcher.set_weight(node, weight, now)
+        self._write(calls.SetWeight(node, weight, now), orders)
+        return orders
+
+    def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
+        orders = self._dispatcher.set_policy(scope, policy, now)
+        self._write(calls.SetPolicy(scope, PolicySpec.of(policy) if policy else None, now), orders)
+        return orders
+
+    def submit(self, request: Request, now: float) -> list[Order]:
+        orders = self._dispatcher.submit(request, now)
+        self._write(calls.Submit(request, now), orders)
+        return orders
+
+    def cancel(self, ticket: int, now: float) -> list[Order]:
+        orders = self._dispatcher.cancel(ticket, now)
+        self._write(calls.Cancel(ticket, now), orders)
+        return orders
+
+    def first_token(self, lease: int, now: float) -> list[Order]:
+        orders = self._dispatcher.first_token(lease, now)
+        self._write(calls.FirstToken(lease, now), orders)
+        return orders
+
+    def tokens(self, lease: int, count: int, now: float) -> list[Order]:
+        orders = self._dispatcher.tokens(lease, count, now)
+        self._write(calls.Tokens(lease, count, now), orders)
+        return orders
+
+    def finished(self, lease: int, outcome: Outcome, now: float) -> list[Order]:
+        orders = self._dispatcher.finished(lease, outcome, now)
+        self._write(calls.Finished(lease, outcome, now), orders)
+        return orders
+
+    def report(self, report: NodeReport, now: float) -> list[Order]:
+        orders = self._dispatcher.report(report, now)
+        self._write(calls.Report(report, now), orders)
+        return orders
+
+    def tick(self, now: float) -> list[Order]:
+        orders = self._dispatcher.tick(now)
+        self._write(calls.Tick(now), orders)
+        return orders
+
+
+def started(orders: Iterable[Order]) -> list[Started]:
+    """The starts among `orders`, in order."""
+    return [Started(order.ticket, order.lease, order.node.name) for order in orders if type(order) is Start]

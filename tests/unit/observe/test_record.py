@@ -1,0 +1,62 @@
+import inspect
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.registry import build
+from pointsman.brain.policies.table import PolicyTable
+from pointsman.observe import calls
+from pointsman.observe.calls import Entry, Header, PolicySpec, Started
+from pointsman.observe.record import Journaled, header
+
+
+@pytest.fixture
+def journal() -> tuple[Any, list[bytes]]:
+    settings, table = BrainSettings(seed=3), PolicyTable(build("round_robin"))
+    lines: list[bytes] = []
+    return Journaled(Dispatcher(settings, table), header(settings, table, 0.0), lines.append), lines
+
+
+def test_the_first_line_tells_settings_and_policies(journal: tuple[Any, list[bytes]]) -> None:
+    head = msgspec.json.decode(journal[1][0], type=Header)
+    assert head.settings == BrainSettings(seed=3)
+    assert head.policies == {"default": PolicySpec("round_robin")}
+
+
+def test_a_call_is_written_with_what_it_started(journal: tuple[Any, list[bytes]]) -> None:
+    dispatcher, lines = journal
+    dispatcher.add_node(NodeSpec(url="http://a", models=("m",)), 1.0)
+    dispatcher.report(NodeReport(node="http://a", ok=True), 1.0)
+    dispatcher.submit(Request(id="r", model="m"), 2.0)
+    entry = msgspec.json.decode(lines[-1], type=Entry)
+    assert entry.call == calls.Submit(Request(id="r", model="m"), 2.0)
+    assert entry.started == [Started(1, 1, "http://a")]
+
+
+def test_a_call_that_raised_is_not_written(journal: tuple[Any, list[bytes]]) -> None:
+    dispatcher, lines = journal
+    with pytest.raises(LookupError):
+        dispatcher.drain("nobody", 1.0)
+    assert len(lines) == 1
+
+
+def test_questions_pass_through_unwritten(journal: tuple[Any, list[bytes]]) -> None:
+    dispatcher, lines = journal
+    assert dispatcher.models() == []
+    assert len(lines) == 1
+
+
+def test_every_method_that_takes_the_time_is_journaled() -> None:
+    methods = {
+        name
+        for name, method in inspect.getmembers(Dispatcher, inspect.isfunction)
+        if not name.startswith("_") and "now" in inspect.signature(method).parameters
+    }
+    assert methods == {call.__struct_config__.tag for call in get_args(calls.Call)}
+    assert methods <= set(vars(Journaled))

@@ -1,0 +1,48 @@
+import msgspec
+import pytest
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.observe import calls
+from pointsman.observe.calls import Entry, Header, PolicySpec, Started
+from pointsman.observe.replay import JournalError, differences, replay
+
+HEAD = Header("1", 0.0, BrainSettings(), {"default": PolicySpec("round_robin")})
+PLACED = Entry(calls.Submit(Request(id="r", model="m"), 2.0), [Started(1, 1, "a")])
+MADE = [
+    Entry(calls.AddNode(NodeSpec(url="http://a", id="a", models=("m",)), 1.0)),
+    Entry(calls.Report(NodeReport(node="a", ok=True), 1.0)),
+]
+
+
+def lines(*values: msgspec.Struct) -> list[bytes]:
+    return [msgspec.json.encode(value) for value in values]
+
+
+def test_the_calls_are_made_again() -> None:
+    assert replay(lines(HEAD, *MADE, PLACED)) == [Started(1, 1, "a")]
+
+
+def test_a_difference_names_its_line() -> None:
+    forged = Entry(PLACED.call, [Started(1, 1, "b")])
+    (difference,) = differences(lines(HEAD, *MADE, forged))
+    assert difference.line == 4
+    assert (difference.recorded, difference.replayed) == (forged.started, PLACED.started)
+
+
+def test_a_policy_is_dropped_by_none() -> None:
+    change = Entry(calls.SetPolicy("model:m", PolicySpec("least_requests"), 1.0))
+    drop = Entry(calls.SetPolicy("model:m", None, 1.0))
+    assert differences(lines(HEAD, *MADE, change, drop, PLACED)) == []
+
+
+def test_an_empty_journal_is_refused() -> None:
+    with pytest.raises(JournalError, match="empty"):
+        replay([])
+
+
+def test_a_broken_line_is_named() -> None:
+    with pytest.raises(JournalError, match="line 2: "):
+        replay([*lines(HEAD), b'{"call": {"call": "dance"}}'])
