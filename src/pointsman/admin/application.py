@@ -1,0 +1,104 @@
+"""The admin port's HTTP: routes of the table to handlers, values to JSON, exceptions to errors.
+
+A body must say that it is JSON. That is not pedantry: a page in an operator's browser may send a form to a loopback
+port unasked, but not JSON, so no page can change a node or a policy.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from pointsman.admin import openapi, page
+from pointsman.admin.routes import ROUTES, Call, NotReady, Route
+from pointsman.admin.services import Services
+from pointsman.admin.values import Error, ErrorBody
+from pointsman.brain.policies.registry import UnknownPolicy
+from pointsman.observe.exposition import CONTENT_TYPE
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+_FAILURES: dict[type[Exception], tuple[int, str]] = {
+    LookupError: (404, "not_found"),
+    NotReady: (503, "not_ready"),
+    ValueError: (400, "invalid_request"),
+    UnknownPolicy: (400, "unknown_policy"),
+    msgspec.DecodeError: (400, "invalid_request"),
+    msgspec.ValidationError: (400, "invalid_request"),
+}
+"""What an exception of a handler means, by its exact class: a KeyError is a fault of ours, not a node not found."""
+
+
+class NotJson(Exception):
+    """A body that does not say that it is JSON."""
+
+
+def application(services: Services) -> web.Application:
+    """The admin application over `services`. Start it with aiohttp's `AppRunner`."""
+    app = web.Application(middlewares=[_errors])
+    app.router.add_get("/", _text(page.index(), "text/html"))
+    app.router.add_get("/openapi.json", _text(msgspec.json.encode(openapi.document()).decode(), "application/json"))
+    app.router.add_get("/metrics", _metrics(services))
+    for route in ROUTES:
+        app.router.add_route(route.method, route.path.replace("{name}", "{name:.+}"), _serve(route, services))
+    return app
+
+
+def _serve(route: Route, services: Services) -> Answer:
+    async def answer(request: web.Request) -> web.Response:
+        value = route.handler(services, await _call(route, request))
+        if route.answer is None:
+            return web.Response(status=route.status)
+        return _json(value, route.status)
+
+    return answer
+
+
+async def _call(route: Route, request: web.Request) -> Call:
+    """The request as the route declares it. Raises NotJson, msgspec.DecodeError."""
+    name = request.match_info.get("name", "")
+    query = msgspec.convert(dict(request.query), route.query, strict=False) if route.query else None
+    body = None
+    if route.body is not None:
+        if request.content_type != "application/json":
+            raise NotJson
+        body = msgspec.json.decode(await request.read(), type=route.body)
+    return Call(name, query, body)
+
+
+@web.middleware
+async def _errors(request: web.Request, handler: Answer) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        return _failed(f"{request.method} {request.path}: {error.reason}; GET / lists what there is", error.status)
+    except NotJson:
+        return _failed("the body must be JSON and say so: content-type: application/json", 415, "not_json")
+    except Exception as error:
+        if type(error) not in _FAILURES:
+            raise
+        return _failed(str(error), *_FAILURES[type(error)])
+
+
+def _failed(message: str, status: int, code: str = "") -> web.Response:
+    words = {404: "not_found", 405: "method_not_allowed", 413: "request_too_large"}
+    return _json(Error(ErrorBody(message, code or words.get(status, "invalid_request"))), status)
+
+
+def _metrics(services: Services) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(body=services.metrics_page(), headers={"content-type": CONTENT_TYPE})
+
+    return answer
+
+
+def _text(text: str, content_type: str) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=text, content_type=content_type)
+
+    return answer
+
+
+def _json(value: Any, status: int) -> web.Response:
+    return web.Response(body=msgspec.json.encode(value), status=status, content_type="application/json")

@@ -1,0 +1,160 @@
+"""The admin API as a table: what can be asked, with what, and who answers.
+
+The application, its description (`openapi.py`) and the index page are all made from `ROUTES`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from pointsman.admin import catalogue
+from pointsman.admin.services import Services
+from pointsman.admin.values import (
+    DecisionsQuery,
+    Health,
+    Node,
+    NodeChange,
+    Policies,
+    PolicyChange,
+    PolicyInUse,
+)
+from pointsman.brain.model.node import NodeSpec
+from pointsman.observe.decisions import Decision
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One request to the API: the path's variable, and query and body as the route declares them."""
+
+    name: str = ""
+    query: Any = None
+    body: Any = None
+
+
+class NotReady(Exception):
+    """No node can be given work."""
+
+
+Handler = Callable[[Services, Call], Any]
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {name}."""
+
+    method: str
+    path: str
+    summary: str
+    handler: Handler
+    answer: Any = None
+    query: type[msgspec.Struct] | None = None
+    body: type[msgspec.Struct] | None = None
+    status: int = 200
+
+
+def _healthy(_services: Services, _call: Call) -> Health:
+    return Health("ok")
+
+
+def _ready(services: Services, _call: Call) -> Health:
+    if not services.ready():
+        raise NotReady("no node can be given work")
+    return Health("ok")
+
+
+def _nodes(services: Services, _call: Call) -> list[Node]:
+    return services.nodes()
+
+
+def _node(services: Services, call: Call) -> Node:
+    return services.node(call.name)
+
+
+def _add_node(services: Services, call: Call) -> Node:
+    return services.add_node(call.body)
+
+
+def _change_node(services: Services, call: Call) -> Node:
+    return services.change_node(call.name, call.body)
+
+
+def _remove_node(services: Services, call: Call) -> None:
+    services.remove_node(call.name)
+
+
+def _decisions(services: Services, call: Call) -> list[Decision]:
+    return services.decisions(call.query.n, call.query.model)
+
+
+def _decisions_of(services: Services, call: Call) -> list[Decision]:
+    return services.decisions_of(call.name)
+
+
+def _policies(services: Services, _call: Call) -> Policies:
+    return Policies(services.policies(), catalogue.policies())
+
+
+def _set_policy(services: Services, call: Call) -> list[PolicyInUse]:
+    return services.set_policy(call.body)
+
+
+ROUTES = (
+    Route(method="GET", path="/healthz", summary="The process runs", handler=_healthy, answer=Health),
+    Route(method="GET", path="/readyz", summary="At least one node can serve, else 503", handler=_ready, answer=Health),
+    Route(method="GET", path="/nodes", summary="Every node and its state", handler=_nodes, answer=list[Node]),
+    Route(
+        method="POST",
+        path="/nodes",
+        summary="Add a node",
+        handler=_add_node,
+        answer=Node,
+        body=NodeSpec,
+        status=201,
+    ),
+    Route(method="GET", path="/nodes/{name}", summary="One node", handler=_node, answer=Node),
+    Route(
+        method="PATCH",
+        path="/nodes/{name}",
+        summary="Drain, undrain or weigh a node",
+        handler=_change_node,
+        answer=Node,
+        body=NodeChange,
+    ),
+    Route(
+        method="DELETE",
+        path="/nodes/{name}",
+        summary="Remove a node once it has finished what it has",
+        handler=_remove_node,
+        status=204,
+    ),
+    Route(
+        method="GET",
+        path="/decisions",
+        summary="The last decisions with every candidate's score",
+        handler=_decisions,
+        answer=list[Decision],
+        query=DecisionsQuery,
+    ),
+    Route(
+        method="GET",
+        path="/decisions/{name}",
+        summary="What was decided about one request, by its id",
+        handler=_decisions_of,
+        answer=list[Decision],
+    ),
+    Route(method="GET", path="/policy", summary="Policies in use and available", handler=_policies, answer=Policies),
+    Route(
+        method="PUT",
+        path="/policy",
+        summary="Change the policy of a scope, at once",
+        handler=_set_policy,
+        answer=list[PolicyInUse],
+        body=PolicyChange,
+    ),
+)
+
+PAGES = {
+    "/": "This page",
+    "/metrics": "Metrics in Prometheus's text format",
+    "/openapi.json": "This API, described by OpenAPI 3.1",
+}
+"""What is served beside the table: texts, not JSON values."""

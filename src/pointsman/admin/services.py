@@ -1,0 +1,120 @@
+"""What the admin application may see and do, whoever it is that runs the dispatcher.
+
+Strategy: the application knows no gateway. It is handed a dispatcher, its observers and `obey`, which carries out the
+orders that a change leads to. Everything here is synchronous and runs on the dispatcher's own loop, so no lock is
+needed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from pointsman.admin.values import Node, NodeChange, PolicyChange, PolicyInUse
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Order
+from pointsman.brain.policies.registry import build
+from pointsman.clock import Clock
+from pointsman.observe import exposition
+from pointsman.observe.calls import PolicySpec
+from pointsman.observe.decisions import Decision, Decisions
+from pointsman.observe.fleet_reading import read
+from pointsman.observe.metrics import Metrics
+
+Obey = Callable[[list[Order]], Any]
+
+
+class Services:
+    """The dispatcher as the admin application sees it. `ready` adds the caller's own reasons not to be ready."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        obey: Obey,
+        clock: Clock,
+        metrics: Metrics,
+        decisions: Decisions,
+        ready: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._obey = obey
+        self._now = clock.now
+        self._decisions = decisions
+        self._ready = ready
+        self._registry = exposition.registry(metrics, lambda: read(dispatcher))
+
+    def metrics_page(self) -> bytes:
+        """The text of a Prometheus scrape."""
+        return exposition.page(self._registry)
+
+    def ready(self) -> bool:
+        """Whether at least one node can be given work."""
+        return self._ready() and self._dispatcher.available() > 0
+
+    def nodes(self) -> list[Node]:
+        """Every node, in the order it was added."""
+        reading = read(self._dispatcher)
+        columns = [dict(zip(reading.columns, row, strict=True)) for row in zip(*reading.columns.values(), strict=True)]
+        return [self._node(*each) for each in zip(reading.nodes, reading.states, columns, strict=True)]
+
+    def node(self, node: str) -> Node:
+        """One node. Raises LookupError for an unknown id."""
+        nodes = {each.id: each for each in self.nodes()}
+        if node not in nodes:
+            raise LookupError(f"no node {node!r}; there are: {', '.join(sorted(nodes)) or 'none'}")
+        return nodes[node]
+
+    def add_node(self, spec: NodeSpec) -> Node:
+        """Add a node; it is joining until its first good probe. Raises ValueError for a taken id."""
+        self._obey(self._dispatcher.add_node(spec, self._now()))
+        return self.node(spec.name)
+
+    def remove_node(self, node: str) -> None:
+        """Let the node finish what it has, then forget it. Raises LookupError."""
+        self._obey(self._dispatcher.remove_node(node, self._now()))
+
+    def change_node(self, node: str, change: NodeChange) -> Node:
+        """Drain, undrain or weigh the node. Raises LookupError, ValueError."""
+        dispatcher, now = self._dispatcher, self._now()
+        if change.weight is not None:
+            self._obey(dispatcher.set_weight(node, change.weight, now))
+        if change.drain is not None:
+            self._obey(dispatcher.drain(node, now) if change.drain else dispatcher.undrain(node, now))
+        return self.node(node)
+
+    def decisions(self, n: int, model: str | None) -> list[Decision]:
+        """The newest `n` decisions."""
+        return self._decisions.last(n, model)
+
+    def decisions_of(self, request_id: str) -> list[Decision]:
+        """What was decided about one request. Raises LookupError if nothing is remembered."""
+        found = self._decisions.of(request_id)
+        if not found:
+            raise LookupError(f"nothing is remembered about request {request_id!r}; only the last decisions are kept")
+        return found
+
+    def policies(self) -> list[PolicyInUse]:
+        """The policy of each scope."""
+        specs = {scope: PolicySpec.of(policy) for scope, policy in self._dispatcher.policies.scopes().items()}
+        return [PolicyInUse(scope, spec.name, spec.parameters) for scope, spec in specs.items()]
+
+    def set_policy(self, change: PolicyChange) -> list[PolicyInUse]:
+        """Let another policy decide from now on. Raises ValueError, which says what is allowed."""
+        policy = None if change.policy is None else build(change.policy, change.parameters)
+        self._obey(self._dispatcher.set_policy(change.scope, policy, self._now()))
+        return self.policies()
+
+    def _node(self, name: str, state: str, columns: dict[str, Any]) -> Node:
+        fleet = self._dispatcher.fleet
+        row = fleet.row_of[name]
+        spec = fleet.spec(row)
+        counts = {key: int(columns.pop(key)) for key in ("outstanding", "running")}
+        return Node(
+            id=name,
+            url=spec.url,
+            rank=spec.rank,
+            engine=spec.engine,
+            models=sorted(fleet.models[row]),
+            state=state,
+            **counts,
+            **columns,
+        )

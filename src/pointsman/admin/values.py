@@ -1,0 +1,95 @@
+"""What goes in and out of the admin API, as JSON."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pointsman.brain.model.node import EngineKind
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """One node and its state. `load` 1 is full; `cap` is how many requests it may hold now; KV shares are 0..1."""
+
+    id: str
+    url: str
+    rank: int | None
+    engine: EngineKind
+    models: list[str]
+    state: str
+    cap: float
+    outstanding: int
+    running: int
+    slots: float
+    load: float
+    kv_reserved: float
+    kv_cached: float
+    backlog_tokens: float
+    reported_waiting: float
+    response_seconds: float
+
+
+class NodeChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change about a node; what is left out stays."""
+
+    drain: Annotated[bool | None, Meta(description="true: no new work; false: take work again")] = None
+    weight: Annotated[
+        Annotated[float, Meta(gt=0)] | None, Meta(description="share of its concurrency the node may fill; 1 = all")
+    ] = None
+
+
+class PolicyInUse(msgspec.Struct, frozen=True):
+    """The policy of one scope, with all its parameters."""
+
+    scope: str
+    policy: str
+    parameters: dict[str, Any]
+
+
+class PolicyInfo(msgspec.Struct, frozen=True):
+    """A policy one can choose: what it does and its parameters with their defaults."""
+
+    name: str
+    summary: str
+    parameters: dict[str, Any]
+
+
+class Policies(msgspec.Struct, frozen=True):
+    """The policies in use, and all there are."""
+
+    in_use: list[PolicyInUse]
+    available: list[PolicyInfo]
+
+
+class PolicyChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The policy that decides for a scope from now on."""
+
+    policy: Annotated[str | None, Meta(description="name of the policy; null drops the scope's own policy")]
+    scope: Annotated[str, Meta(description="`default`, `model:NAME` or `route:PATH`")] = "default"
+    parameters: Annotated[dict[str, Any], Meta(description="parameters that differ from their defaults")] = {}
+
+
+class DecisionsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which decisions to tell."""
+
+    n: Annotated[int, Meta(ge=1, le=1000, description="how many, newest first")] = 100
+    model: Annotated[str | None, Meta(description="only this model's")] = None
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether the gateway runs (`healthz`) or can serve (`readyz`)."""
+
+    status: Literal["ok", "not_ready"]
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    """What was wrong, for people, and one word for programs."""
+
+    message: str
+    code: str
+
+
+class Error(msgspec.Struct, frozen=True):
+    """How every error looks."""
+
+    error: ErrorBody

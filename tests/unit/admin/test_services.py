@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from pointsman.admin.services import Services
+from pointsman.admin.values import NodeChange, PolicyChange, PolicyInUse
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Probe
+
+
+def test_a_node_tells_its_state(scene: Any) -> None:
+    node = scene.services.node("http://a")
+    assert (node.state, node.models, node.slots, node.cap) == ("up", ["m"], 4, 4)
+    assert node.outstanding == 1
+    assert node.load == 0.25
+
+
+def test_the_orders_of_a_change_are_obeyed(scene: Any) -> None:
+    scene.services.add_node(NodeSpec(url="http://c"))
+    assert [type(order) for order in scene.obeyed] == [Probe]
+    assert scene.services.node("http://c").state == "joining"
+
+
+def test_a_node_is_drained_and_takes_work_again(scene: Any) -> None:
+    assert scene.services.change_node("b", NodeChange(drain=True)).state == "draining"
+    assert scene.services.change_node("b", NodeChange(drain=False)).state == "up"
+
+
+def test_weight_lowers_the_cap(scene: Any) -> None:
+    assert scene.services.change_node("http://a", NodeChange(weight=0.5)).cap == 2
+
+
+def test_an_idle_node_is_removed_at_once_and_a_busy_one_drains(scene: Any) -> None:
+    scene.services.remove_node("b")
+    scene.services.remove_node("http://a")
+    assert [(node.id, node.state) for node in scene.services.nodes()] == [("http://a", "draining")]
+
+
+def test_an_unknown_node_is_refused_with_those_there_are(scene: Any) -> None:
+    for call in (scene.services.node, scene.services.remove_node):
+        with pytest.raises(LookupError, match="b, http://a"):
+            call("nobody")
+
+
+def test_it_is_ready_while_a_node_can_be_given_work(scene: Any) -> None:
+    assert scene.services.ready()
+    for node in ("http://a", "b"):
+        scene.services.change_node(node, NodeChange(drain=True))
+    assert not scene.services.ready()
+
+
+def test_whoever_runs_it_may_have_reasons_not_to_be_ready(scene: Any) -> None:
+    stopping = Services(
+        scene.dispatcher, scene.obeyed.extend, scene.clock, scene.metrics, scene.decisions, ready=lambda: False
+    )
+    assert not stopping.ready()
+
+
+def test_a_policy_is_changed_for_its_scope(scene: Any) -> None:
+    scene.services.set_policy(PolicyChange("two_choices", "model:m"))
+    assert scene.services.policies() == [
+        PolicyInUse("default", "round_robin", {}),
+        PolicyInUse("model:m", "two_choices", {}),
+    ]
+    scene.services.set_policy(PolicyChange(None, "model:m"))
+    assert len(scene.services.policies()) == 1
+
+
+def test_decisions_of_a_request_are_found_by_its_id(scene: Any) -> None:
+    assert [decision.node for decision in scene.services.decisions_of("r1")] == ["http://a"]
+    with pytest.raises(LookupError, match="nothing is remembered"):
+        scene.services.decisions_of("r2")
+
+
+def test_the_metrics_page_reads_the_fleet(scene: Any) -> None:
+    assert b'pointsman_node_outstanding{node="http://a"} 1.0' in scene.services.metrics_page()
