@@ -16,6 +16,7 @@ from pointsman.brain.model.view import Floats, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import greatest, lowest, lowest_then
 
+_AFFINITY = {"default": "graded", "seed": "binary"}
 _FORWARD_BELOW = {"default": 0.7, "seed": 0.6}
 _FORWARD_SHARE = {"default": 0.3, "seed": 0.0}
 _LEAST = 1e-9  # stands for "nothing needed" in a denominator
@@ -46,9 +47,9 @@ class Jffc(Policy):
 
     def score(self, request: Request, view: View) -> Scores:
         busy = np.minimum(view.load, 1.0)
-        scores: Scores = view.outstanding - view.running
-        scores *= self.w_load * self.queue / self.queue_full
-        scores += busy * (self.w_load * self.gpu)
+        queued = view.outstanding - view.running
+        scores: Scores = np.multiply(queued, self.w_load * self.queue / self.queue_full)
+        scores += np.multiply(busy, self.w_load * self.gpu)
         np.subtract(scores, self._affinity(view), out=scores)
         np.subtract(scores, self._resource(view, 1.0 - busy), out=scores)
         return scores
@@ -61,9 +62,8 @@ class Jffc(Policy):
 
     def _affinity(self, view: View) -> Floats:
         """Weighted: w_affinity x affinity."""
-        binary = (self.affinity or ("binary" if self.variant == "seed" else "graded")) == "binary"
-        if binary:
-            return (view.overlap > 0.0) * self.w_affinity
+        if (self.affinity or _AFFINITY[self.variant]) == "binary":
+            return np.where(view.overlap > 0.0, self.w_affinity, 0.0)
         return view.overlap * (self.w_affinity / max(view.prompt_tokens, 1.0))
 
     def _resource(self, view: View, idle: Floats) -> Floats:

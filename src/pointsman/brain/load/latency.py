@@ -1,0 +1,103 @@
+"""How long prefill and decoding take on each node, learned from what every request shows.
+
+    prefill seconds  = base + per_token·(miss + backlog) + per_pair·miss·(overlap + miss/2)
+    seconds per output token = base + per_sequence·running + per_context·total context
+
+The forms are those of a step of an engine (`costs/step_time.py`); the coefficients become the fleet's columns.
+"""
+
+from dataclasses import dataclass
+
+from pointsman.brain.load.rates import Rates
+from pointsman.brain.model.view import Columns
+
+NO_FEEDBACK = 2.0
+"""Prediction error of a node that has shown nothing yet: doubted until a few good samples bring it down."""
+
+ERROR_WEIGHT = 0.2
+MOST_ERROR = 4.0
+"""A sample's error counts at most this much, so that one hiccup is forgotten after some ten samples."""
+
+EVEN_CONTEXT = 20_000.0
+"""Tokens of context at which attention costs about as much as all else: the scale of `per_pair` without knowledge."""
+
+EVEN_BATCH_CONTEXT = 200_000.0
+"""Tokens of context in a batch whose reading costs about as much as reading the weights: the scale of `per_context`."""
+
+EVEN_BATCH = 100.0
+"""Sequences whose own cost is about that of the weights: the scale of `per_sequence`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefillPrior:
+    """Seconds; per uncached token; per (uncached token x context token).
+
+    The default is 8,000 tokens/s: between the 14,000 of an 8B model on an A100 or a 70B one on four H100 and the 2,000
+    to 5,000 of older cards; rather too slow, since a rate believed too fast overloads the node.
+    """
+
+    base: float = 0.02
+    per_token: float = 1.0 / 8000.0
+    per_pair: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TpotPrior:
+    """Seconds per output token; per sequence in the batch; per token of context in the batch.
+
+    The default, 20 ms + 0.1 ms per sequence, is the middle of 8B to 72B models on current cards: 13–19 ms at batch 1,
+    and about 10 ms more at 100 sequences of 1,000 tokens.
+    """
+
+    base: float = 0.02
+    per_sequence: float = 1e-4
+    per_context: float = 0.0
+
+
+class LatencyModel:
+    """Writes the columns prefill_*, tpot_* and prediction_error of `columns`, row by row. Raises KeyError for a row
+    without `prior`."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._prefill = Rates((columns.prefill_base, columns.prefill_per_token, columns.prefill_per_pair))
+        self._tpot = Rates((columns.tpot_base, columns.tpot_per_sequence, columns.tpot_per_context))
+        self._error = columns.prediction_error
+
+    def prior(self, row: int, prefill: PrefillPrior, tpot: TpotPrior, kind: str = "") -> None:
+        """A node takes the row; nodes of the same `kind` (model on hardware; "" = unknown) share what they learn."""
+        pair_scale = max(prefill.per_pair, prefill.per_token / EVEN_CONTEXT)
+        self._prefill.start(
+            row,
+            kind,
+            (prefill.base, prefill.per_token, prefill.per_pair),
+            (max(prefill.base, 1e-3), prefill.per_token, pair_scale),
+        )
+        self._tpot.start(
+            row,
+            kind,
+            (tpot.base, tpot.per_sequence, tpot.per_context),
+            (
+                tpot.base,
+                max(tpot.per_sequence, tpot.base / EVEN_BATCH),
+                max(tpot.per_context, tpot.base / EVEN_BATCH_CONTEXT),
+            ),
+        )
+        self._error[row] = NO_FEEDBACK
+
+    def forget(self, row: int) -> None:
+        """The node has left."""
+        self._prefill.forget(row)
+        self._tpot.forget(row)
+
+    def observe_prefill(self, row: int, backlog: float, miss: float, overlap: float, seconds: float) -> None:
+        """The first token came `seconds` after dispatch, behind `backlog` uncached tokens. Ignores seconds <= 0."""
+        if not seconds > 0.0:
+            return
+        ratio = self._prefill.observe(row, (1.0, miss + backlog, miss * (overlap + 0.5 * miss)), seconds)
+        error = min(abs(ratio - 1.0), MOST_ERROR)
+        self._error[row] += ERROR_WEIGHT * (error - self._error[row])
+
+    def observe_tpot(self, row: int, running: float, context: float, seconds: float) -> None:
+        """A token took `seconds` on average beside `running` sequences (itself one) of `context` tokens in total."""
+        if seconds > 0.0:
+            self._tpot.observe(row, (1.0, running, context), seconds)

@@ -1,0 +1,99 @@
+"""Three learned rates for each node, written into three columns of the fleet.
+
+Beside the regression stands an alarm. It smooths the logarithm of measured/predicted; when that leaves the band of
+ordinary noise the node is taken to have changed as a whole, and with every further sample the regression's past is
+rescaled by what the residuals say, until they are quiet again. So a sudden change is followed within a handful of
+samples, although the regression's memory is long.
+
+Until a node has data of its own it uses the average of the nodes of its kind that have, else its prior.
+"""
+
+from math import exp, log
+
+from pointsman.brain.load.regression import RelativeRegression, Triple
+from pointsman.brain.model.view import Floats
+
+ALARM_WEIGHT = 0.3
+"""Weight of the newest residual: 97 % of a sudden change is followed within ten samples."""
+
+ALARM_ABOVE = log(1.5)
+"""A smoothed residual of 50 % is more than three standard deviations of 30 % noise."""
+
+QUIET_BELOW = log(1.05)
+
+SHARE_EVERY = 16
+"""Samples of one node between two updates of those of its kind that have none."""
+
+
+class _Node:
+    """One row's regression and alarm."""
+
+    __slots__ = ("_alarmed", "_residual", "fit", "kind", "samples")
+
+    def __init__(self, kind: str, prior: Triple, scale: Triple) -> None:
+        self.kind = kind
+        self.fit = RelativeRegression(prior, scale)
+        self.samples = 0
+        self._residual = 0.0
+        self._alarmed = False
+
+    def observe(self, x: Triple, seconds: float) -> float:
+        """Learn one sample; returns measured/predicted before it."""
+        ratio = self.fit.ratio(x, seconds)
+        self._heed(log(ratio))
+        self.fit.observe(x, seconds)
+        self.samples += 1
+        return ratio
+
+    def _heed(self, residual: float) -> None:
+        self._residual += ALARM_WEIGHT * (residual - self._residual)
+        self._alarmed = abs(self._residual) > (QUIET_BELOW if self._alarmed else ALARM_ABOVE)
+        if self._alarmed:
+            self.fit.rescale(exp(self._residual))
+            self._residual = 0.0
+
+
+class Rates:
+    """Rates by row, each written to one of the three columns `out` (seconds per unit of its feature)."""
+
+    def __init__(self, out: tuple[Floats, Floats, Floats]) -> None:
+        self._out = out
+        self._nodes: dict[int, _Node] = {}
+
+    def start(self, row: int, kind: str, prior: Triple, scale: Triple) -> None:
+        """A node of `kind` takes the row; the average of its kind, or `prior`, is what it starts from."""
+        self._nodes[row] = _Node(kind, self._average(kind) or prior, scale)
+        self._write(row)
+
+    def forget(self, row: int) -> None:
+        """The node has left; its row may be used again. The columns keep their figures."""
+        self._nodes.pop(row, None)
+
+    def observe(self, row: int, x: Triple, seconds: float) -> float:
+        """Features `x` took `seconds` on `row`. Returns measured/predicted. Raises KeyError for a row not started."""
+        node = self._nodes[row]
+        ratio = node.observe(x, seconds)
+        self._write(row)
+        if node.samples % SHARE_EVERY == 0:
+            self._share(node.kind)
+        return ratio
+
+    def _write(self, row: int) -> None:
+        for column, rate in zip(self._out, self._nodes[row].fit.rates, strict=True):
+            column[row] = rate
+
+    def _average(self, kind: str) -> Triple | None:
+        """The mean rates of the nodes of `kind` that have data; None for none, and for the kind "" (unknown)."""
+        known = [node.fit.rates for node in self._nodes.values() if kind and node.kind == kind and node.samples]
+        if not known:
+            return None
+        first, second, third = (sum(rates) / len(known) for rates in zip(*known, strict=True))
+        return first, second, third
+
+    def _share(self, kind: str) -> None:
+        new = [row for row, node in self._nodes.items() if node.kind == kind and not node.samples]
+        average = self._average(kind) if new else None
+        if average is not None:
+            for row in new:
+                self._nodes[row].fit.rebase(average)
+                self._write(row)

@@ -1,0 +1,34 @@
+"""Mean seconds a request spends on a node, from dispatch to its end: 1/μ_j."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pointsman.brain.model.view import Floats
+
+FIRST_GUESS_S = 1.0
+"""Before any request has ended anywhere: all nodes alike, which is all that ranking needs."""
+
+
+class ServiceTime:
+    """Writes `out` (seconds). A node starts at the fleet's mean; its own mean has a memory of 1/`weight` requests."""
+
+    def __init__(self, out: Floats, weight: float = 0.05) -> None:
+        if not 0.0 < weight <= 1.0:
+            raise ValueError(f"weight must be in (0, 1], not {weight}")
+        self._out = out
+        self._weight = weight
+        self._samples: NDArray[np.intp] = np.zeros(len(out), dtype=np.intp)
+        self._fleet = FIRST_GUESS_S
+        self._fleet_samples = 0
+
+    def start(self, row: int) -> None:
+        """A new node takes the row."""
+        self._samples[row] = 0
+        self._out[row] = self._fleet
+
+    def observe(self, row: int, seconds: float) -> None:
+        """One request ended after `seconds`. A node's first few count for more, but the fleet's mean is one of them."""
+        self._samples[row] += 1
+        self._out[row] += (seconds - self._out[row]) * max(self._weight, 1.0 / (1.0 + self._samples[row]))
+        self._fleet_samples += 1
+        self._fleet += (seconds - self._fleet) * max(self._weight / 4.0, 1.0 / self._fleet_samples)
