@@ -93,9 +93,8 @@ class Core:
     def add(self, sequence: Sequence, now: float) -> None:
         """Queue a sequence. Raises ValueError if it could never fit the engine's blocks, changing nothing."""
         if sequence.prompt_tokens + sequence.max_tokens - 1 > self.capacity_tokens:
-            raise ValueError(
-                f"{sequence.tokens} tokens and an answer exceed the {self.capacity_tokens} tokens of KV cache"
-            )
+            wanted = f"{sequence.prompt_tokens} + {sequence.max_tokens} tokens"
+            raise ValueError(f"{wanted} exceed the KV cache of {self.capacity_tokens}")
         self._arrivals += 1
         sequence.order = self._arrivals
         sequence.arrival = now
@@ -173,7 +172,7 @@ class Core:
             if tokens > 1 or not 0 < computed % self.limits.block_size < last:
                 budget += self._make_room(sequence, tokens, work, preempted)
                 if preempted and preempted[-1] is sequence:
-                    break
+                    continue
                 self._grow(sequence, tokens)
             work.append((sequence, tokens))
             budget -= tokens

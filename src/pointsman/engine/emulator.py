@@ -20,7 +20,7 @@ from pointsman.engine.api.control import Control
 from pointsman.engine.api.driver import Driver
 from pointsman.engine.api.errors import ApiError
 from pointsman.engine.api.faults import FaultBoard
-from pointsman.engine.api.inference import Broken, Inference
+from pointsman.engine.api.inference import REQUEST_ID, Broken, Inference
 from pointsman.engine.api.intake import Intake
 from pointsman.engine.api.listener import Listener
 from pointsman.engine.api.metrics import EngineCollector, EngineMetrics, registry_of
@@ -119,7 +119,8 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     try:
         return await handler(request)
     except ApiError as error:
-        return web.Response(body=error.body(), status=error.status, content_type="application/json")
+        echoed = {REQUEST_ID: request.headers[REQUEST_ID]} if REQUEST_ID in request.headers else None
+        return web.Response(body=error.body(), status=error.status, content_type="application/json", headers=echoed)
     except Broken:
         return web.Response(status=500)  # not sent: the connection is gone
 

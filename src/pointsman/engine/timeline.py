@@ -32,8 +32,8 @@ class Timeline:
         return min(ends, self._arrivals[0][0]) if self._arrivals else ends
 
     def advance(self, now: float) -> None:
-        """Process every event due until `now`."""
-        while (moment := self.next_event()) <= now:
+        """Process every event due until `now`; infinity means until the engine is idle."""
+        while (moment := self.next_event()) <= now and moment < inf:
             self._admit_arrivals(moment)
             step = self._step
             if step is not None and step.ends <= moment:

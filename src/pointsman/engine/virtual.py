@@ -50,8 +50,7 @@ def run(profile: EngineProfile, arrivals: Iterable[tuple[float, Sample]]) -> lis
         sequence = EngineSequence(str(len(served)), sample.prompt_tokens, sample.output_tokens, list(sample.hashes))
         timeline.submit(sequence, now)
         served.append((now, sample, sequence))
-    while (moment := timeline.next_event()) < inf:
-        timeline.advance(moment)
+    timeline.advance(inf)
     return [_served(*entry) for entry in served]
 
 

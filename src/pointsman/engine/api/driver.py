@@ -54,6 +54,7 @@ class Driver:
         for choice in job.choices:
             if self._owners.pop(choice.sequence.key, None) is not None:
                 aborted |= self._timeline.abort(choice.sequence, now)
+                self.metrics.aborted()
         return aborted
 
     def slow_down(self, factor: float, seconds: float | None = None) -> None:

@@ -127,7 +127,8 @@ class Inference:
         if fault.kind == "status":
             raise refused(fault)
         if fault.kind == "hang_before_headers":
-            await asyncio.wait_for(asyncio.Event().wait(), fault.seconds)
+            await _hang(fault.seconds)
+            return None
         if fault.n == 0 and fault.kind != "inband_error":
             break_connection(request, fault)
             raise Broken
@@ -151,6 +152,13 @@ class Inference:
 def embed(prompt: bytes, dimensions: int) -> list[float]:
     """A deterministic vector with coordinates in [-1, 1)."""
     return [xxh3_64_intdigest(prompt, seed) / 2**63 - 1.0 for seed in range(dimensions)]
+
+
+async def _hang(seconds: float | None) -> None:
+    if seconds is None:
+        await asyncio.Event().wait()
+    else:
+        await asyncio.sleep(seconds)
 
 
 def _request_id(request: web.Request) -> str:

@@ -98,16 +98,23 @@ class EngineMetrics:
             self._inter_token.observe(now - choice.last_token_at)
         choice.last_token_at = now
 
+    def aborted(self) -> None:
+        """A choice was given up before its end."""
+        self._count("abort")
+
     def finished(self, choice: Choice, now: float) -> None:
         """A choice ended by itself."""
-        sequence, reason = choice.sequence, choice.finish_reason or "abort"
-        self.finished_by_reason[reason] = self.finished_by_reason.get(reason, 0) + 1
+        self._count(choice.finish_reason or "stop")
+        sequence = choice.sequence
         scheduled = sequence.scheduled_at if sequence.scheduled_at is not None else now
         first = sequence.first_token_at if sequence.first_token_at is not None else now
         self.tallies["e2e_request_latency_seconds"].observe(now - choice.submitted_at)
         self.tallies["request_queue_time_seconds"].observe(scheduled - sequence.arrival)
         self.tallies["request_prefill_time_seconds"].observe(first - scheduled)
         self.tallies["request_decode_time_seconds"].observe(now - first)
+
+    def _count(self, reason: str) -> None:
+        self.finished_by_reason[reason] = self.finished_by_reason.get(reason, 0) + 1
 
 
 class EngineCollector(Collector):
@@ -159,7 +166,7 @@ class EngineCollector(Collector):
             yield family
         success = CounterMetricFamily(
             "vllm:request_success",
-            "Requests that ended by themselves.",
+            "Count of ended requests by reason.",
             labels=(*self._labels, "finished_reason"),
         )
         for reason, count in self._metrics.finished_by_reason.items():

@@ -81,6 +81,7 @@ class ChatRequest(GenerationRequest, frozen=True, kw_only=True):
 
 class CompletionRequest(GenerationRequest, frozen=True, kw_only=True):
     prompt: str | list[int | str | list[int]]
+    max_tokens: int | None = 16
     echo: bool | None = False
 
 

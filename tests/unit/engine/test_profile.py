@@ -1,0 +1,43 @@
+"""Settings become speed and size."""
+
+import pytest
+
+from pointsman.engine.profile import profile_of
+from pointsman.engine.settings import EngineConfig
+
+
+def test_blocks_follow_from_gpu_memory() -> None:
+    limits = profile_of(EngineConfig(profile="Llama-3-8B", gpu="A100-80G")).limits
+    assert limits.blocks * limits.block_size == pytest.approx(441_000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "tokens", "sequences"), [("H100", 8192, 1024), ("A100-80G", 2048, 256), ("L40S", 2048, 256)]
+)
+def test_batch_limits_default_as_in_vllm(gpu: str, tokens: int, sequences: int) -> None:
+    limits = profile_of(EngineConfig(gpu=gpu)).limits
+    assert (limits.max_num_batched_tokens, limits.max_num_seqs) == (tokens, sequences)
+
+
+def test_what_is_set_wins() -> None:
+    config = EngineConfig(kv_blocks=50, block_size=32, max_num_seqs=3, max_num_batched_tokens=99, speed=0.5)
+    profile = profile_of(config)
+    assert (profile.limits.blocks, profile.limits.max_num_seqs, profile.limits.max_num_batched_tokens) == (50, 3, 99)
+    assert profile.slowdown == 2.0
+    assert profile.max_model_len == 1600
+
+
+def test_measured_figures_replace_the_roofline() -> None:
+    profile = profile_of(EngineConfig(prefill_tokens_per_second=1000, decode_base_ms=20, decode_per_sequence_ms=1))
+    assert profile.step_time.fixed(5, 0) == pytest.approx(0.025)
+
+
+def test_half_of_the_measured_figures_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs both"):
+        profile_of(EngineConfig(decode_base_ms=20))
+
+
+@pytest.mark.parametrize("config", [EngineConfig(profile="GPT-9"), EngineConfig(gpu="B9000")])
+def test_unknown_names_are_answered_with_the_known_ones(config: EngineConfig) -> None:
+    with pytest.raises(ValueError, match="choose one of"):
+        profile_of(config)
