@@ -24,7 +24,10 @@ Obey = Callable[[list[Order]], Any]
 
 
 class Services:
-    """The dispatcher as the admin application sees it. `ready` adds the caller's own reasons not to be ready."""
+    """The dispatcher as the admin application sees it.
+
+    `ready` adds the caller's own reasons not to be ready; `admit` raises ValueError for a node it could not reach.
+    """
 
     def __init__(
         self,
@@ -34,12 +37,14 @@ class Services:
         metrics: Metrics,
         decisions: Decisions,
         ready: Callable[[], bool] = lambda: True,
+        admit: Callable[[NodeSpec], Any] = lambda spec: None,
     ) -> None:
         self._dispatcher = dispatcher
         self._obey = obey
         self._now = clock.now
         self._decisions = decisions
         self._ready = ready
+        self._admit = admit
         self._registry = exposition.registry(metrics, lambda: read(dispatcher))
 
     def metrics_page(self) -> bytes:
@@ -64,7 +69,8 @@ class Services:
         return nodes[node]
 
     def add_node(self, spec: NodeSpec) -> Node:
-        """Add a node; it is joining until its first good probe. Raises ValueError for a taken id."""
+        """Add a node; it is joining until its first good probe. Raises ValueError for a bad address or a taken id."""
+        self._admit(spec)
         self._obey(self._dispatcher.add_node(spec, self._now()))
         return self.node(spec.name)
 

@@ -56,6 +56,16 @@ def test_whoever_runs_it_may_have_reasons_not_to_be_ready(scene: Any) -> None:
     assert not stopping.ready()
 
 
+def test_a_node_that_cannot_be_reached_is_not_added(scene: Any) -> None:
+    def refuse(spec: NodeSpec) -> None:
+        raise ValueError(f"{spec.url}: not an address")
+
+    strict = Services(scene.dispatcher, scene.obeyed.extend, scene.clock, scene.metrics, scene.decisions, admit=refuse)
+    with pytest.raises(ValueError, match="not an address"):
+        strict.add_node(NodeSpec(url="nonsense"))
+    assert len(strict.nodes()) == 2
+
+
 def test_a_policy_is_changed_for_its_scope(scene: Any) -> None:
     scene.services.set_policy(PolicyChange("two_choices", "model:m"))
     assert scene.services.policies() == [
