@@ -127,7 +127,7 @@ class Life(RuleBasedStateMachine):
     def books_agree(self) -> None:
         if hasattr(self, "driver"):
             self.driver.settled()
-            for queue in self.driver.dispatcher._queues.values():
+            for queue in self.driver.dispatcher.waiting.queues.values():
                 assert len(queue) <= queue.limit
 
     def teardown(self) -> None:

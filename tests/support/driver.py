@@ -133,7 +133,7 @@ class TestDriver:
 
     def settled(self) -> None:
         """Between calls: the driver's and the brain's books agree."""
-        waiting = {ticket for queue in self.dispatcher._queues.values() for ticket in queue.window(10**6)}
+        waiting = {ticket for queue in self.dispatcher.waiting.queues.values() for ticket in queue.window(10**6)}
         assert waiting <= self.waiting
         assert set(self.dispatcher._leases) == set(self.running)
         assert set(self.dispatcher._tickets) == self.waiting | set(self.running.values())

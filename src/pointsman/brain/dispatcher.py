@@ -8,7 +8,6 @@ a node is a lease. Whatever frees room pumps the waiting queue before the call r
 
 from collections.abc import Callable, Sequence
 
-from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import Fleet
@@ -16,14 +15,7 @@ from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.errors import (
-    NodeFailed,
-    NodeTimeout,
-    NoNode,
-    PointsmanError,
-    QueueFull,
-    QueueTimeout,
-)
+from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
 from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Wait
@@ -34,13 +26,12 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
+from pointsman.brain.waiting import WaitingRoom
 
 PATIENCE_FACTOR = 4.0
 """A first token may take this many times its prediction."""
 REFRESH_SECONDS = 0.1
 """How old time-dependent columns may get before a decision renews them."""
-PUMP_SECONDS = 0.05
-"""How often waiting tickets are looked at when nothing else moves."""
 LEASE_SECONDS = 7200.0
 """A lease the driver never ended is aborted after this; twice the longest request allowed by default."""
 LEASE_CHECK_SECONDS = 60.0
@@ -70,9 +61,10 @@ class Dispatcher:
         )
         self._retries = RetryBudget(settings)
         self._tickets: dict[int, Ticket] = {}
+        self.waiting = WaitingRoom(
+            settings, self.fleet, self.placement, self._agenda, self._tickets, self._place, self._refuse, self._out
+        )
         self._leases: dict[int, Lease] = {}
-        self._queues: dict[str, Queue] = {}
-        self._pump_due = False
         self._last_ticket = 0
         self._last_lease = 0
         self._refreshed = now
@@ -98,7 +90,7 @@ class Dispatcher:
             return []
         if ticket.lease is not None:
             return self.finished(ticket.lease.id, CANCELLED, now)
-        self._leave_queue(ticket)
+        self.waiting.leave(ticket)
         self._close(ticket, now, "client_left", CANCELLED.status)
         return self._pumped(ticket.request.model, now)
 
@@ -154,7 +146,7 @@ class Dispatcher:
     def remove_node(self, node: str, now: float) -> list[Order]:
         """Drain the node and forget it once nothing runs there. Raises LookupError for an unknown id."""
         self.membership.remove(self._row(node), now)
-        return self._pump_all(now)
+        return self._pumped_all(now)
 
     def drain(self, node: str, now: float) -> list[Order]:
         """No new work for the node. Raises LookupError for an unknown id."""
@@ -164,17 +156,17 @@ class Dispatcher:
     def undrain(self, node: str, now: float) -> list[Order]:
         """The node takes work again. Raises LookupError for an unknown id."""
         self.membership.undrain(self._row(node), now)
-        return self._pump_all(now)
+        return self._pumped_all(now)
 
     def set_weight(self, node: str, weight: float, now: float) -> list[Order]:
         """Set the share of its concurrency the node may fill. Raises LookupError, ValueError."""
         self.membership.set_weight(self._row(node), weight, now)
-        return self._pump_all(now)
+        return self._pumped_all(now)
 
     def report(self, report: NodeReport, now: float) -> list[Order]:
         """A probe, scrape or heartbeat of a node."""
         self.membership.report(report, now)
-        return self._pump_all(now)
+        return self._pumped_all(now)
 
     # Policies
 
@@ -182,7 +174,7 @@ class Dispatcher:
         """Let `policy` decide for `scope` from now on; None drops the scope. Raises ValueError for a bad scope."""
         self.policies.put(scope, policy)
         self._emit(PolicyChanged(now, scope, policy.name if policy else ""))
-        return self._pump_all(now)
+        return self._pumped_all(now)
 
     # Time
 
@@ -212,9 +204,9 @@ class Dispatcher:
         names = self.models() if model is None else [model]
         return len({row for name in names for row in self.fleet.candidates(name)[0].tolist()})
 
-    def waiting(self) -> dict[str, int]:
+    def queued(self) -> dict[str, int]:
         """Tickets in the queue per model."""
-        return {model: len(queue) for model, queue in self._queues.items()}
+        return {model: len(queue) for model, queue in self.waiting.queues.items()}
 
     def at_rest(self) -> bool:
         """Whether no ticket or lease is open."""
@@ -232,20 +224,18 @@ class Dispatcher:
 
     def _enter(self, ticket: Ticket, now: float) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
-        queue = self._queue(ticket.request.model)
-        if not queue:
+        model = ticket.request.model
+        if self.waiting.empty(model):
             start = self._place(ticket, now)
             if start is not None:
                 return start
-        if queue.full:
-            return self._refuse(ticket, self._full(queue), now)
-        position = queue.join(ticket.id)
-        self._agenda.add(now + self.settings.queue_timeout_s, self._queue_timeout, ticket.id)
-        self._schedule_pump(now)
+        position = self.waiting.join(ticket, now)
+        if isinstance(position, PointsmanError):
+            return self._refuse(ticket, position, now)
         if self._observers:
             self._emit(Queued(now, ticket.id, ticket.request, position))
         if position > 1 and self.placement.policy(ticket).binds_late:
-            self._pump(ticket.request.model, now)
+            self.waiting.pump(model, now)
         return Wait(ticket.id, position)
 
     def _place(self, ticket: Ticket, now: float) -> Start | None:
@@ -323,84 +313,17 @@ class Dispatcher:
                 )
             )  # fmt: skip
 
-    # The queue
-
-    def _queue(self, model: str) -> Queue:
-        queue = self._queues.get(model)
-        if queue is None:
-            queue = self._queues[model] = Queue(self.settings.queue_limit, self.settings.overtake_limit)
-        return queue
-
     def _pumped(self, model: str, now: float) -> list[Order]:
         """What the freed room allows, and whatever else is to be told."""
-        self._pump(model, now)
+        if not self.waiting.empty(model):
+            self._refresh(now)
+            self.waiting.pump(model, now)
         return self._taken()
 
-    def _pump_all(self, now: float) -> list[Order]:
-        for model in self._queues:
-            self._pump(model, now)
-        return self._taken()
-
-    def _pump(self, model: str, now: float) -> None:
-        """Start waiting tickets of `model` as long as its policy places them."""
-        queue = self._queues.get(model)
-        if not queue:
-            return
+    def _pumped_all(self, now: float) -> list[Order]:
         self._refresh(now)
-        while queue:
-            start = self._place_one(queue, now)
-            if start is None:
-                break
-            queue.take(start.ticket)
-            self._out.append(start)
-
-    def _place_one(self, queue: Queue, now: float) -> Start | None:
-        window = queue.window(self.settings.window)
-        ticket = self._tickets[window[0]]
-        policy = self.placement.policy(ticket)
-        if policy.binds_late and len(window) > 1:
-            ticket = self._picked(policy, window, now) or ticket
-        return self._place(ticket, now)
-
-    def _picked(self, policy: Policy, window: list[int], now: float) -> Ticket | None:
-        """The waiting ticket that a late-binding policy wants to go next."""
-        tickets = [self._tickets[ticket] for ticket in window]
-        views = [(ticket, view) for ticket in tickets if (view := self.placement.view(ticket, now)) is not None]
-        if not views:
-            return None
-        return views[policy.pick([ticket.request for ticket, _ in views], [view for _, view in views])][0]
-
-    def _schedule_pump(self, now: float) -> None:
-        if not self._pump_due:
-            self._pump_due = True
-            self._agenda.add(now + PUMP_SECONDS, self._pump_tick)
-
-    def _pump_tick(self, _: None, now: float) -> None:
-        self._pump_due = False
-        for model in self._queues:
-            self._pump(model, now)
-        if any(self._queues.values()):
-            self._schedule_pump(now)
-
-    def _queue_timeout(self, ticket_id: int, now: float) -> None:
-        ticket = self._tickets.get(ticket_id)
-        if ticket is None or not self._leave_queue(ticket):
-            return
-        error = self._too_late(ticket)
-        self._out.append(self._refuse(ticket, error, now))
-
-    def _too_late(self, ticket: Ticket) -> PointsmanError:
-        model, limit = ticket.request.model, self.settings.queue_timeout_s
-        if not len(self.fleet.candidates(model)[0]):
-            return NoNode(f"no node for model {model!r} became available within {limit:g} s; try again later")
-        return QueueTimeout(f"model {model!r} stayed at capacity for {limit:g} s; try again later")
-
-    def _leave_queue(self, ticket: Ticket) -> bool:
-        queue = self._queues.get(ticket.request.model)
-        return queue is not None and queue.leave(ticket.id)
-
-    def _full(self, queue: Queue) -> PointsmanError:
-        return QueueFull(f"{queue.limit} requests are already waiting for this model; try again later")
+        self.waiting.pump_all(now)
+        return self._taken()
 
     # Timed
 
@@ -409,7 +332,7 @@ class Dispatcher:
         lease = self._leases.get(lease_id)
         if lease is not None:
             self.placement.ledger.prefilled(lease.booking)
-            self._pump(lease.ticket.request.model, now)
+            self.waiting.pump(lease.ticket.request.model, now)
 
     def _check_leases(self, _: None, now: float) -> None:
         """Leases are kept in the order they began: look from the oldest until one is young."""
