@@ -10,8 +10,11 @@ from pointsman.clock import unix_seconds
 KEPT = 100_000
 
 
-class AuditRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One moment in a request's life: start, first, finish or abort. `virtual` counts engine seconds."""
+class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment in a request's life. `virtual` counts engine seconds, `wall` is unix time.
+
+    `event` is start, first (event of a stream sent), finish or abort.
+    """
 
     event: str
     request_id: str

@@ -1,6 +1,8 @@
 """The inference endpoints: chat, completions, embeddings."""
 
 import asyncio
+import struct
+from base64 import b64encode
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -46,21 +48,18 @@ class Inference:
         return await self._generate(request, lambda body, name: self._intake.completion(_completion(body), name))
 
     async def embeddings(self, request: web.Request) -> web.StreamResponse:
-        """Unit-free vectors that depend on the text alone."""
+        """Vectors that depend on the text alone, at once."""
         fault = await self._meet_fault(request)
         if fault is not None:
             break_connection(request, fault)
             raise Broken
         body = _embedding(await request.read())
         model = self._intake.model(body.model)
-        if body.encoding_format == "base64":
-            raise ApiError("encoding_format must be float.", param="encoding_format")
         prompts = prompts_of(body.input)
         tokens = sum(len(split(prompt)) for prompt in prompts)
-        data = [
-            {"object": "embedding", "index": index, "embedding": embed(prompt, body.dimensions or DIMENSIONS)}
-            for index, prompt in enumerate(prompts)
-        ]
+        vectors = [embed(prompt, body.dimensions or DIMENSIONS) for prompt in prompts]
+        encoded = [_base64(vector) for vector in vectors] if body.encoding_format == "base64" else vectors
+        data = [{"object": "embedding", "index": index, "embedding": value} for index, value in enumerate(encoded)]
         counts = {"prompt_tokens": tokens, "total_tokens": tokens, "completion_tokens": 0}
         answer = {"id": f"embd-{_request_id(request)}", "object": "list", "model": model, "data": data, "usage": counts}
         return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
@@ -152,6 +151,11 @@ class Inference:
 def embed(prompt: bytes, dimensions: int) -> list[float]:
     """A deterministic vector with coordinates in [-1, 1)."""
     return [xxh3_64_intdigest(prompt, seed) / 2**63 - 1.0 for seed in range(dimensions)]
+
+
+def _base64(vector: list[float]) -> str:
+    """The vector as OpenAI's base64 format has it: little-endian single-precision floats."""
+    return b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
 async def _hang(seconds: float | None) -> None:

@@ -1,0 +1,158 @@
+"""Faults on demand: what a client of a failing engine sees."""
+
+import asyncio
+import socket
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, create_subprocess_exec
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from pointsman.engine.emulator import Engine
+from pointsman.engine.settings import EngineConfig
+
+CONFIG = EngineConfig(port=0, time_scale=50.0, prefill_tokens_per_second=1e6, decode_base_ms=20.0)
+BODY = {"messages": [{"role": "user", "content": "hi"}], "max_tokens": 8, "ignore_eos": True}
+
+
+class Victim:
+    """An engine that can be told to fail."""
+
+    def __init__(self, engine: Engine, session: aiohttp.ClientSession) -> None:
+        self.engine = engine
+        self.base = f"http://127.0.0.1:{engine.port}"
+        self.session = session
+
+    async def fault(self, kind: str, **details: Any) -> None:
+        async with self.session.post(self.base + "/admin/faults", json={"kind": kind, **details}) as response:
+            assert response.status == 200, await response.text()
+
+    async def chat(self, **fields: Any) -> tuple[int, str]:
+        async with self.session.post(self.base + "/v1/chat/completions", json=BODY | fields) as response:
+            return response.status, await response.text()
+
+    async def statuses(self, count: int) -> list[int]:
+        return [(await self.chat())[0] for _ in range(count)]
+
+
+@pytest.fixture
+async def victim() -> AsyncIterator[Victim]:
+    async with Engine(CONFIG) as engine, aiohttp.ClientSession() as session:
+        yield Victim(engine, session)
+
+
+async def test_a_status_for_so_many_requests(victim: Victim) -> None:
+    await victim.fault("status", status=503, count=2)
+    assert await victim.statuses(3) == [503, 503, 200]
+
+
+async def test_a_fault_lasts_until_it_is_cleared(victim: Victim) -> None:
+    await victim.fault("status", status=429)
+    assert await victim.statuses(3) == [429] * 3
+    async with victim.session.delete(victim.base + "/admin/faults") as response:
+        assert response.status == 200
+    assert await victim.statuses(1) == [200]
+
+
+async def test_a_fraction_of_requests_fails(victim: Victim) -> None:
+    await victim.fault("status", fraction=0.5)
+    assert 10 < (await victim.statuses(50)).count(500) < 40
+
+
+async def received_before_the_end(victim: Victim) -> bytes:
+    """What of a stream came in before its connection broke, which it must."""
+    received = b""
+    try:
+        async with victim.session.post(victim.base + "/v1/chat/completions", json=BODY | {"stream": True}) as response:
+            async for chunk in response.content.iter_any():
+                received += chunk
+    except aiohttp.ClientError:
+        return received
+    pytest.fail("the stream ended properly")
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+async def test_a_reset_after_so_many_events(victim: Victim, n: int) -> None:
+    await victim.fault("reset_after_events", n=n, count=1)
+    assert (await received_before_the_end(victim)).count(b"data: ") <= n
+    assert (await victim.chat(stream=True))[0] == 200
+
+
+async def test_an_error_inside_the_stream(victim: Victim) -> None:
+    await victim.fault("inband_error", n=3, count=1)
+    status, text = await victim.chat(stream=True)
+    events = text.strip().split("\n\n")
+    assert status == 200
+    assert len(events) == 5
+    assert "EngineCore encountered an issue" in events[3]
+    assert events[4] == "data: [DONE]"
+    assert victim.engine.driver is not None
+    assert victim.engine.driver.core.running == 0
+
+
+async def test_garbage_instead_of_an_answer(victim: Victim) -> None:
+    await victim.fault("garbage", count=1)
+    with pytest.raises(aiohttp.ClientError):
+        await victim.chat()
+
+
+async def test_hanging_before_the_headers(victim: Victim) -> None:
+    await victim.fault("hang_before_headers", count=1)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(victim.chat(), 0.2)
+    assert await victim.statuses(1) == [200]
+    await victim.fault("hang_before_headers", count=1, seconds=0.05)
+    assert await victim.statuses(1) == [200]
+
+
+async def test_slowness_acts_at_once_and_ends(victim: Victim) -> None:
+    driver = victim.engine.driver
+    assert driver is not None
+    await victim.fault("slow", factor=4.0)
+    assert driver.core.slowdown == 4.0
+    await victim.fault("slow", factor=3.0, seconds=0.02)
+    await asyncio.sleep(0.1)
+    assert driver.core.slowdown == 1.0
+
+
+async def test_refusing_connections_for_a_while(victim: Victim) -> None:
+    await victim.chat()
+    await victim.fault("refuse", seconds=0.3)
+    with pytest.raises(aiohttp.ClientConnectionError):
+        await victim.chat()
+    await asyncio.sleep(0.5)
+    assert await victim.statuses(1) == [200]
+
+
+async def test_unknown_faults_are_refused(victim: Victim) -> None:
+    async with victim.session.post(victim.base + "/admin/faults", json={"kind": "flood"}) as response:
+        assert response.status == 400
+
+
+async def test_dying_in_the_middle_of_a_stream() -> None:
+    """The process is gone, without a word, after two events."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = (
+        "from pointsman.engine.emulator import serve; from pointsman.engine.settings import EngineConfig; "
+        f"serve(EngineConfig(port={port}))"
+    )
+    process = await create_subprocess_exec(sys.executable, "-c", code, stdout=DEVNULL, stderr=PIPE)
+    try:
+        assert process.stderr is not None
+        assert b"EMULATED" in await process.stderr.readline()
+        base = f"http://127.0.0.1:{port}"
+        async with aiohttp.ClientSession() as session:
+            async with session.post(base + "/admin/faults", json={"kind": "die_after_events", "n": 2}) as response:
+                assert response.status == 200
+            with pytest.raises(aiohttp.ClientError):
+                async with session.post(base + "/v1/chat/completions", json=BODY | {"stream": True}) as response:
+                    await response.read()
+        assert await asyncio.wait_for(process.wait(), 5) == 137
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
