@@ -119,11 +119,16 @@ def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) 
     elif isinstance(kind, inspect.LiteralType):
         options["choices"] = [value for value in kind.values if value is not None]
     elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
-        options |= {"type": lambda text: [part for part in text.split(",") if part], "metavar": "A,B,..."}
+        options |= {"action": "extend", "type": _parts, "metavar": "A,B,..."}
     else:
         parse = next(to for of, to in _SCALARS if isinstance(kind, of))
         options |= {"type": parse, "metavar": parse.__name__.upper()}
     parser.add_argument(flag, **options)
+
+
+def _parts(text: str) -> list[str]:
+    """`A,B` as two values; the flag may also be repeated."""
+    return [part for part in text.split(",") if part]
 
 
 def _description(kind: Any) -> str | None:

@@ -1,0 +1,88 @@
+"""The command line: one subcommand a part of the product. Each is imported only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import msgspec
+
+USAGE_ERROR = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that `arguments` (those of the process by default) name; returns the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = COMMANDS.get(given[0]) if given else None
+    if command is None:
+        return _overview(given)
+    return command[0](given[1:])
+
+
+def _serve(arguments: list[str]) -> int:
+    from pointsman.config.serve import ServeConfig
+    from pointsman.serve import main as run
+
+    return _configured("serve", ServeConfig, arguments, run)
+
+
+def _engine(arguments: list[str]) -> int:
+    from pointsman.config.engine import EngineConfig, load_shape
+    from pointsman.config.flags import ConfigError
+    from pointsman.engine.emulator import serve
+
+    def run(config: EngineConfig) -> int:
+        try:
+            shape = load_shape(config)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        return serve(config, shape)
+
+    return _configured("engine", EngineConfig, arguments, run)
+
+
+def _demo(arguments: list[str]) -> int:
+    from pointsman.config.demo import DemoConfig
+    from pointsman.demo.main import main as run
+
+    return _configured("demo", DemoConfig, arguments, run)
+
+
+COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
+    "serve": (_serve, "run the gateway before inference engines"),
+    "engine": (_engine, "run an emulated engine"),
+    "demo": (_demo, "compare policies on emulated engines"),
+}
+
+
+def _configured(name: str, tree: type[msgspec.Struct], arguments: list[str], run: Callable[[Any], int]) -> int:
+    """Parse flags and file into `tree` and run; settings that cannot be used end with one line and status 2."""
+    from pointsman.config.flags import ConfigError, add_flags, load
+
+    parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=COMMANDS[name][1])
+    parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags go before it")
+    add_flags(parser, tree)
+    flags = vars(parser.parse_args(arguments))
+    try:
+        return run(load(tree, flags.pop("config"), flags))
+    except ConfigError as error:
+        print(f"pointsman {name}: {error}", file=sys.stderr)
+        return USAGE_ERROR
+
+
+def _overview(arguments: list[str]) -> int:
+    from pointsman import __version__
+
+    parser = argparse.ArgumentParser(prog="pointsman", description=_ABOUT)
+    parser.add_argument("--version", action="version", version=f"pointsman {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (_, what) in COMMANDS.items():
+        commands.add_parser(name, help=what)
+    parser.parse_args(arguments)
+    return USAGE_ERROR
+
+
+_ABOUT = "One OpenAI-compatible address before many inference engines. Each command has its own --help."

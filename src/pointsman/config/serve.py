@@ -1,0 +1,146 @@
+"""The settings of `pointsman serve`."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.registry import UnknownPolicy, build
+from pointsman.brain.policies.table import PolicyTable
+from pointsman.config.flags import ConfigError
+from pointsman.gateway.app import GatewaySettings
+from pointsman.gateway.routes import PlainRoute
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.upstream import Origin
+
+NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
+API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
+
+
+class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of one model: `[models."NAME"]`."""
+
+    policy: Annotated[str, Meta(description="policy for this model; the default if empty")] = ""
+
+
+class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything the gateway can be told. Scalars are flags too; tables belong in the file."""
+
+    listen: Annotated[str, Meta(description="address and port of the data port")] = "127.0.0.1:8080"
+    admin_listen: Annotated[str, Meta(description="address and port of the admin port; empty for none")] = (
+        "127.0.0.1:9080"
+    )
+    policy: Annotated[str, Meta(description="policy that decides unless a model or route has its own")] = (
+        "fastest_completion"
+    )
+    node: Annotated[tuple[str, ...], Meta(description="base URL of an engine; may be repeated")] = ()
+    nodes: tuple[NodeSpec, ...] = ()
+    policies: Annotated[dict[str, dict[str, Any]], Meta(description="parameters of policies by name")] = {}
+    models: dict[str, ModelSettings] = {}
+    routes: dict[str, PlainRoute] = {}
+    allow_paths: Annotated[tuple[str, ...], Meta(description="further JSON paths to relay by their model")] = ()
+    api_keys: Annotated[tuple[str, ...], Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
+    node_key: Annotated[str, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
+    node_key_file: Annotated[str, Meta(description="file that holds the key shown to the nodes")] = ""
+    chain_secret_file: Annotated[str, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
+    journal: Annotated[str, Meta(description="file that records every decision's inputs, for replay")] = ""
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
+    timeouts: Timeouts = Timeouts()
+    limits: Limits = Limits()
+    brain: BrainSettings = BrainSettings()
+
+
+def all_nodes(config: ServeConfig) -> tuple[NodeSpec, ...]:
+    """Nodes of the file and of the command line. Raises ConfigError for a bad URL or two nodes of one name."""
+    nodes = config.nodes + tuple(NodeSpec(url=url.rstrip("/")) for url in config.node)
+    names = [node.name for node in nodes]
+    for node in nodes:
+        try:
+            Origin.parse(node.url)
+        except ValueError as error:
+            raise ConfigError(f"nodes: {error}") from None
+        if names.count(node.name) > 1:
+            raise ConfigError(f"nodes: {node.name!r} is there more than once; give each an `id` of its own")
+    return nodes
+
+
+def policy_table(config: ServeConfig) -> PolicyTable:
+    """The default policy and those of models and routes. Raises ConfigError for an unknown name or parameter."""
+    for name, parameters in config.policies.items():
+        _policy(name, parameters, f"policies.{name}")
+    scopes = {}
+    for model, settings in config.models.items():
+        if settings.policy:
+            scopes["model:" + model] = _named(config, settings.policy, f'models."{model}".policy')
+    for path, route in config.routes.items():
+        if route.policy:
+            scopes["route:" + path] = _named(config, route.policy, f'routes."{path}".policy')
+    return PolicyTable(_named(config, config.policy, "policy"), scopes)
+
+
+def gateway_settings(config: ServeConfig) -> GatewaySettings:
+    """What the data plane needs of it. Raises ConfigError for a bad address, path or unreadable file."""
+    host, port = address(config.listen, "listen")
+    for path in (*config.routes, *config.allow_paths):
+        if not path.startswith("/"):
+            raise ConfigError(f"routes: {path!r} must begin with a slash")
+    return GatewaySettings(
+        host=host,
+        port=port,
+        api_keys=config.api_keys + tuple(_split(os.environ.get(API_KEYS_VARIABLE, ""))),
+        node_key=_node_key(config),
+        routes=config.routes,
+        allow_paths=config.allow_paths,
+        timeouts=config.timeouts,
+        limits=config.limits,
+        chain_secret=_secret(config.chain_secret_file).encode(),
+    )
+
+
+def open_journal(path: str) -> BinaryIO:
+    """The journal, appended to. Raises ConfigError."""
+    try:
+        return Path(path).open("ab")
+    except OSError as error:
+        raise ConfigError(f"`journal`: {path}: {error.strerror}") from None
+
+
+def address(text: str, key: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`. Raises ConfigError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise ConfigError(f"`{key}`: {text!r} is not HOST:PORT, such as 127.0.0.1:8080")
+    return host.strip("[]") or "0.0.0.0", int(port)
+
+
+def _named(config: ServeConfig, name: str, key: str) -> Policy:
+    return _policy(name, config.policies.get(name, {}), key)
+
+
+def _policy(name: str, parameters: dict[str, Any], key: str) -> Policy:
+    try:
+        return build(name, parameters)
+    except UnknownPolicy as error:
+        raise ConfigError(f"`{key}`: {error}") from None
+
+
+def _node_key(config: ServeConfig) -> str:
+    return config.node_key or _secret(config.node_key_file) or os.environ.get(NODE_KEY_VARIABLE, "")
+
+
+def _secret(path: str) -> str:
+    if not path:
+        return ""
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from None
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

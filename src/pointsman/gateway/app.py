@@ -1,0 +1,124 @@
+"""The gateway as one object: the brain behind its driver, the clients' side, the nodes' side, and how it stops.
+
+Stopping (SIGTERM) is gentle: not ready, but serving for the lame-duck time, so that load balancers notice; then no new
+connections, and running requests may end; what is left is told in-band. A second signal cuts all of it.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.clock import Clock, unix_seconds
+from pointsman.gateway.access import Access
+from pointsman.gateway.deadlines import Deadlines
+from pointsman.gateway.driver import Driver
+from pointsman.gateway.exchange import Relaying
+from pointsman.gateway.front import Front
+from pointsman.gateway.intake import Intake
+from pointsman.gateway.probes import Probes
+from pointsman.gateway.routes import PlainRoute, route_table
+from pointsman.gateway.server import Server
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.targets import Targets
+from pointsman.gateway.upstream import Origin
+
+BACKLOG = 4096
+
+
+class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the data plane is told. An empty `chain_secret` means a random one for this process."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    api_keys: tuple[str, ...] = ()
+    node_key: str = ""
+    routes: Mapping[str, PlainRoute] = {}
+    allow_paths: tuple[str, ...] = ()
+    timeouts: Timeouts = Timeouts()
+    limits: Limits = Limits()
+    chain_secret: bytes = b""
+
+
+class Gateway:
+    """`start`, then `stop`. Made inside the running loop it serves on."""
+
+    def __init__(self, settings: GatewaySettings, dispatcher: Dispatcher, clock: Clock) -> None:
+        loop = asyncio.get_running_loop()
+        timeouts, limits = settings.timeouts, settings.limits
+        self.settings = settings
+        self.dispatcher = dispatcher
+        self._deadlines = Deadlines(loop, clock)
+        self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key)
+        self._probes = Probes(self._targets, clock, timeouts, loop)
+        self.driver = Driver(dispatcher, clock, loop, self._probes.start)
+        self._probes.driver = self.driver
+        relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
+        self._front = Front(
+            dispatcher,
+            route_table(settings.routes, settings.allow_paths),
+            Access(settings.api_keys),
+            Intake(self.driver, clock, timeouts, settings.chain_secret),
+            relaying,
+            int(unix_seconds()),
+        )
+        self._server = Server(self._front, self._deadlines, clock, timeouts, limits)
+        self._listener: asyncio.Server | None = None
+        self._clock = clock
+
+    @property
+    def port(self) -> int:
+        """The port listened on, also when 0 was asked for."""
+        assert self._listener is not None
+        port: int = self._listener.sockets[0].getsockname()[1]
+        return port
+
+    @property
+    def lame(self) -> bool:
+        """Whether it is stopping and wants no new work."""
+        return self._front.lame
+
+    async def start(self, nodes: Iterable[NodeSpec]) -> None:
+        """Listen, and let the nodes join. Raises OSError when the port is taken, ValueError for a bad node."""
+        loop = asyncio.get_running_loop()
+        settings = self.settings
+        self._listener = await loop.create_server(
+            self._server.connection, settings.host, settings.port, backlog=BACKLOG, reuse_address=True
+        )
+        self._deadlines.start()
+        for node in nodes:
+            self.add_node(node)
+
+    def add_node(self, node: NodeSpec) -> None:
+        """Raises ValueError for a bad URL or a taken id."""
+        Origin.parse(node.url)
+        self.driver.call(lambda now: self.dispatcher.add_node(node, now))
+
+    async def stop(self) -> None:
+        """Gently: lame duck, then drain, then cut. Cancelling it goes straight to the cut."""
+        timeouts = self.settings.timeouts
+        self._front.lame = True
+        try:
+            await asyncio.sleep(timeouts.lame_duck_s)
+            await self._drain(timeouts.drain_s)
+        finally:
+            self._cut()
+
+    async def _drain(self, limit_s: float) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self._server.stop_keeping_alive()
+        until = self._clock.now() + limit_s
+        while self.driver.open_requests and self._clock.now() < until:
+            await asyncio.sleep(0.05)
+
+    def _cut(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self._server.abort()
+        self._probes.stop()
+        self.driver.stop()
+        self._deadlines.stop()
+        self._targets.close()

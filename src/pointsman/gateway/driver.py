@@ -1,0 +1,137 @@
+"""Executes the brain's orders. Everything here is synchronous and runs on the loop.
+
+Any call into the brain may return orders for other requests, since whatever frees room lets a waiting one start. So
+all calls go through this object: it finds whom each order concerns, and wakes the brain when it asked to be woken.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
+from pointsman.brain.model.outcome import CANCELLED, Outcome
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.request import Request
+from pointsman.clock import Clock
+
+
+class Party(Protocol):
+    """A request under way, as orders meet it."""
+
+    def ordered(self, order: Start | Refuse) -> None: ...
+
+    def aborted(self, lease: int, why: str) -> None: ...
+
+
+class Driver:
+    """Between the brain and what it orders about."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+        probe: Callable[[NodeSpec], None],
+    ) -> None:
+        self.dispatcher = dispatcher
+        self._clock = clock
+        self._loop = loop
+        self._probe = probe
+        self._parties: dict[int, Party] = {}
+        self._leases: dict[int, Party] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = float("inf")
+
+    @property
+    def open_requests(self) -> int:
+        """Requests submitted and not over."""
+        return len(self._parties)
+
+    def submit(self, request: Request, party: Party) -> int:
+        """Hand a request to the brain; returns its ticket. The answer reaches `party`, perhaps before this returns."""
+        orders = self.dispatcher.submit(request, self._clock.now())
+        first = orders[0]
+        assert isinstance(first, Start | Wait | Refuse)
+        self._parties[first.ticket] = party
+        self.execute(orders)
+        return first.ticket
+
+    def close(self, ticket: int, lease: int) -> None:
+        """The request is over, whatever the brain thinks of it; harmless when the brain knows."""
+        self._leases.pop(lease, None)
+        if self._parties.pop(ticket, None) is not None:
+            self.execute(self.dispatcher.cancel(ticket, self._clock.now()))
+
+    def first_token(self, lease: int) -> None:
+        self.execute(self.dispatcher.first_token(lease, self._clock.now()))
+
+    def tokens(self, lease: int, count: int) -> None:
+        self.execute(self.dispatcher.tokens(lease, count, self._clock.now()))
+
+    def finished(self, ticket: int, lease: int, outcome: Outcome) -> bool:
+        """A try ended; tells whether the brain has something further for its request, now or later."""
+        self._leases.pop(lease, None)
+        orders = self.dispatcher.finished(lease, outcome, self._clock.now())
+        self.execute(orders)
+        return any(isinstance(order, Start | Wait | Refuse) and order.ticket == ticket for order in orders)
+
+    def report(self, report: NodeReport) -> None:
+        self.execute(self.dispatcher.report(report, self._clock.now()))
+
+    def call(self, action: Callable[[float], Sequence[Order]]) -> None:
+        """Any other call into the brain: `action(now)` returns its orders."""
+        self.execute(action(self._clock.now()))
+
+    def execute(self, orders: Sequence[Order]) -> None:
+        """Carry out orders, and see when the brain wants to be woken next."""
+        for order in orders:
+            self._execute(order)
+        due = self.dispatcher.next_deadline()
+        if due is not None and due < self._alarm_at:
+            self._set_alarm(due)
+
+    def stop(self) -> None:
+        """Wake the brain no more."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = float("-inf")
+
+    def _execute(self, order: Order) -> None:
+        if isinstance(order, Start):
+            self._start(order)
+        elif isinstance(order, Refuse):
+            party = self._parties.get(order.ticket)
+            if party is not None:
+                party.ordered(order)
+        elif isinstance(order, Probe):
+            self._probe(order.node)
+        elif isinstance(order, Abort):
+            self._abort(order)
+
+    def _start(self, order: Start) -> None:
+        party = self._parties.get(order.ticket)
+        if party is None:
+            self.finished(order.ticket, order.lease, CANCELLED)
+            return
+        self._leases[order.lease] = party
+        party.ordered(order)
+
+    def _abort(self, order: Abort) -> None:
+        party = self._leases.get(order.lease)
+        if party is None:
+            self.finished(0, order.lease, CANCELLED)
+        else:
+            party.aborted(order.lease, order.why)
+
+    def _set_alarm(self, due: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = due
+        self._alarm = self._loop.call_later(max(0.0, due - self._clock.now()), self._wake)
+
+    def _wake(self) -> None:
+        self._alarm = None
+        self._alarm_at = float("inf")
+        self.execute(self.dispatcher.tick(self._clock.now()))

@@ -1,0 +1,75 @@
+"""A small question to a node: one GET, the whole answer."""
+
+import asyncio
+
+import msgspec
+
+from pointsman.gateway.targets import Target
+from pointsman.gateway.upstream import UpstreamConnection
+from pointsman.wire.http1.heads import simple_request
+from pointsman.wire.http1.response import ResponseHead
+
+ANSWER_LIMIT = 8 * 1024 * 1024
+
+
+class Fetched(msgspec.Struct, frozen=True):
+    status: int
+    body: bytes
+
+
+class FetchFailed(Exception):
+    """No whole answer; the text is one word."""
+
+
+class _Collector:
+    """An upstream sink that keeps everything."""
+
+    def __init__(self) -> None:
+        self.done: asyncio.Future[Fetched] = asyncio.get_running_loop().create_future()
+        self._status = 0
+        self._body = bytearray()
+
+    def on_response_head(self, head: ResponseHead) -> None:
+        self._status = head.status
+
+    def on_response_body(self, data: bytes) -> None:
+        self._body += data
+        if len(self._body) > ANSWER_LIMIT:
+            self._fail("too_large")
+
+    def on_complete(self) -> None:
+        if not self.done.done():
+            self.done.set_result(Fetched(self._status, bytes(self._body)))
+
+    def on_lost(self, reason: str, *, stale: bool) -> None:
+        self._fail("stale" if stale else reason)
+
+    def _fail(self, reason: str) -> None:
+        if not self.done.done():
+            self.done.set_exception(FetchFailed(reason))
+
+
+async def fetch(target: Target, path: str, timeout_s: float) -> Fetched:
+    """GET `path` within `timeout_s` seconds. Raises FetchFailed or ConnectFailed."""
+    async with asyncio.timeout(timeout_s):
+        pooled = target.pool.take()
+        if pooled is not None:
+            try:
+                return await _ask(target, pooled, path)
+            except FetchFailed as error:
+                if str(error) != "stale":
+                    raise
+        return await _ask(target, await target.pool.connect(), path)
+
+
+async def _ask(target: Target, connection: UpstreamConnection, path: str) -> Fetched:
+    collector = _Collector()
+    connection.send(collector, simple_request("GET", target.prefix.decode() + path, target.lines), b"")
+    answered = False
+    try:
+        fetched = await collector.done
+        answered = True
+        return fetched
+    finally:
+        if not answered:
+            connection.close()

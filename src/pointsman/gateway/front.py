@@ -1,0 +1,103 @@
+"""The data port's face: answers what it can itself, relays what is for a node, refuses the rest."""
+
+import msgspec
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.errors import MethodNotAllowed, ModelNotFound, NoNode, NotFound, PointsmanError, Stopping
+from pointsman.gateway.access import Access
+from pointsman.gateway.exchange import Exchange, Relaying
+from pointsman.gateway.intake import Intake
+from pointsman.gateway.reply import Reply
+from pointsman.gateway.routes import Route
+from pointsman.gateway.server import ClientConnection
+from pointsman.wire.http1.heads import own_lines
+from pointsman.wire.http1.request import RequestHead
+
+_JSON = b"application/json"
+_MODELS = b"/v1/models"
+_OWN = (b"/health", _MODELS)
+_READING = (b"GET", b"HEAD")
+_CORS = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
+    (b"access-control-allow-headers", b"*, authorization"),
+    (b"access-control-max-age", b"86400"),
+)
+
+
+class Front:
+    """Implements the server's `Front`."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        routes: dict[bytes, Route],
+        access: Access,
+        intake: Intake,
+        relaying: Relaying,
+        started_at: int,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._routes = routes
+        self._access = access
+        self._intake = intake
+        self._relaying = relaying
+        self._started_at = started_at
+        self.lame = False
+
+    def objection(self, head: RequestHead) -> PointsmanError | None:
+        """The refusal a head earns by its path, method or key; None for a good one."""
+        path = head.path
+        own = path in _OWN or path.startswith(_MODELS + b"/")
+        if not own and path not in self._routes:
+            return NotFound(f"{_shown(path)} is not served here")
+        if head.method == b"OPTIONS":
+            return None
+        if (own and head.method not in _READING) or (not own and head.method != b"POST"):
+            return MethodNotAllowed(f"{_shown(head.method)} is not allowed on {_shown(path)}")
+        try:
+            path == b"/health" or self._access.tenant(head.fields)
+        except PointsmanError as error:
+            return error
+        return None
+
+    def serve(self, head: RequestHead, body: bytes, reply: Reply, connection: ClientConnection) -> Exchange | None:
+        """Answer a request whose head found no objection. Raises PointsmanError."""
+        if head.method == b"OPTIONS":
+            reply.send(own_lines(204, b"", b"", _CORS), b"")
+            return None
+        path = head.path
+        route = self._routes.get(path)
+        if route is None:
+            self._answer(path, self._intake.request_id(head.fields), reply)
+            return None
+        work = self._intake.work(route, head, body, self._access.tenant(head.fields))
+        return self._relaying.begin(work, reply, connection)
+
+    def _answer(self, path: bytes, request_id: bytes, reply: Reply) -> None:
+        if path == b"/health":
+            self._health(reply)
+            return
+        names = self._dispatcher.models()
+        if path == _MODELS:
+            document: object = {"object": "list", "data": [self._model(name) for name in names]}
+        else:
+            name = path.removeprefix(_MODELS + b"/").decode(errors="replace")
+            if name not in names:
+                raise ModelNotFound(f"The model `{name}` does not exist.", param="model")
+            document = self._model(name)
+        reply.send(own_lines(200, _JSON, request_id), msgspec.json.encode(document))
+
+    def _health(self, reply: Reply) -> None:
+        if self.lame:
+            raise Stopping("this gateway is stopping")
+        if not self._dispatcher.available():
+            raise NoNode("no node can take a request now")
+        reply.send(own_lines(200, _JSON, b""), b'{"status":"ok"}')
+
+    def _model(self, name: str) -> dict[str, object]:
+        return {"id": name, "object": "model", "created": self._started_at, "owned_by": "pointsman"}
+
+
+def _shown(text: bytes) -> str:
+    return text.decode("ascii", errors="replace")[:200]

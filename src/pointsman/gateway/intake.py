@@ -1,0 +1,133 @@
+"""From a client's request to work the brain can place."""
+
+import os
+import re
+from collections.abc import Mapping
+from itertools import count
+
+from xxhash import xxh3_64_intdigest
+
+from pointsman.brain.cache.chain import byte_chain, seed_for, token_chain
+from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode
+from pointsman.brain.model.request import Chain, Request
+from pointsman.clock import Clock
+from pointsman.gateway.driver import Driver
+from pointsman.gateway.routes import Route
+from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.work import Work
+from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.openai.body import Body, present, read_body
+from pointsman.wire.openai.edits import asks_for_usage, with_usage, without_control
+from pointsman.wire.openai.form import form_field
+from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
+
+TOKEN_BLOCK = 16
+"""Tokens per link of a chain over token ids: the block size of most engines."""
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class Intake:
+    """Makes work of requests. Knows the fleet's models through the driver's dispatcher."""
+
+    def __init__(self, driver: Driver, clock: Clock, timeouts: Timeouts, secret: bytes = b"") -> None:
+        self._dispatcher = driver.dispatcher
+        self._clock = clock
+        self._total_s = timeouts.total_s
+        secret = secret or os.urandom(16)
+        self._byte_seed = seed_for(secret, "bytes")
+        self._token_seed = seed_for(secret, "tokens")
+        self._prefix = os.urandom(4).hex().encode()
+        self._numbers = count(1)
+
+    def request_id(self, fields: Mapping[bytes, bytes]) -> bytes:
+        """The client's own id when it is well-formed, else a new one."""
+        given = fields.get(b"x-request-id")
+        if given is not None and _REQUEST_ID.fullmatch(given):
+            return given
+        return b"req-%b-%x" % (self._prefix, next(self._numbers))
+
+    def work(self, route: Route, head: RequestHead, data: bytes, tenant: str) -> Work:
+        """Read the request. Raises BadRequest, ModelNotFound or NoNode."""
+        expires = self._clock.now() + self._patience(head.fields)
+        if route.kind == "plain" or route.kind == "form":
+            return self._opaque(route, head, data, tenant, expires)
+        body = read_body(data)
+        model = self._model(body.model)
+        generates = route.kind in ("chat", "completion", "typed")
+        prompt = read_prompt(body) if generates else Prompt()
+        request = Request(
+            id=self.request_id(head.fields).decode(),
+            model=model,
+            prompt_tokens=float(prompt.size) if prompt.token_ids is not None else 0.0,
+            prompt_bytes=len(prompt.data),
+            chain=self._chain(model, body, prompt) if generates else None,
+            max_tokens=body.output_limit,
+            stream=bool(body.stream),
+            tenant=tenant,
+            session=present(body.user).decode(errors="replace").strip('"'),
+            route=route.path,
+            deadline=expires,
+        )
+        return self._with_edits(route, head, data, body, request, expires)
+
+    def _with_edits(
+        self, route: Route, head: RequestHead, data: bytes, body: Body, request: Request, expires: float
+    ) -> Work:
+        data = without_control(data, body)
+        wants_ours = request.stream and route.kind in ("chat", "completion") and not asks_for_usage(body)
+        if wants_ours:
+            data = with_usage(data, body)
+        return Work(
+            id=request.id.encode(),
+            head=head,
+            body=data,
+            request=request,
+            choices=max(1, body.n or 1),
+            strip_usage=wants_ours,
+            typed=route.kind == "typed",
+            expires=expires,
+        )
+
+    def _opaque(self, route: Route, head: RequestHead, data: bytes, tenant: str, expires: float) -> Work:
+        """A body that is not JSON, or may be anything."""
+        model = route.pool or self._model(form_field(head.fields.get(b"content-type", b""), data, b"model"))
+        if route.pool and not self._dispatcher.knows(model):
+            raise NoNode(f"no node serves {route.path}; try again later")
+        name = self.request_id(head.fields)
+        request = Request(
+            id=name.decode(), model=model, prompt_bytes=len(data), tenant=tenant, route=route.path, deadline=expires
+        )
+        return Work(id=name, head=head, body=data, request=request, expires=expires)
+
+    def _model(self, name: str | None) -> str:
+        """A model the fleet knows; one left out means the only one."""
+        dispatcher = self._dispatcher
+        if name is not None and dispatcher.knows(name):
+            return name
+        models = dispatcher.models()
+        if not models:
+            raise NoNode("no node has reported its models yet; try again later")
+        if name is None and len(models) == 1:
+            return models[0]
+        if name is None:
+            raise BadRequest("you must provide a model parameter", param="model")
+        raise ModelNotFound(f"The model `{name}` does not exist.", param="model")
+
+    def _chain(self, model: str, body: Body, prompt: Prompt) -> Chain | None:
+        who = identity(model, body)
+        ids = prompt.token_ids
+        if ids is None:
+            return byte_chain(xxh3_64_intdigest(who, self._byte_seed), prompt.data)
+        if ids and min(ids) < 0:
+            raise BadRequest("token ids cannot be negative", param="prompt")
+        return token_chain(xxh3_64_intdigest(who, self._token_seed), ids, TOKEN_BLOCK)
+
+    def _patience(self, fields: Mapping[bytes, bytes]) -> float:
+        """Seconds the request may take: the client's wish, else ours."""
+        wish = fields.get(b"x-request-timeout-ms")
+        if wish is None:
+            return self._total_s
+        if not wish.isdigit() or not int(wish):
+            raise BadRequest("x-request-timeout-ms must be a whole number of milliseconds above 0")
+        return min(int(wish) / 1000.0, self._total_s)

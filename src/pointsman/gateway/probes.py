@@ -1,0 +1,127 @@
+"""Asks nodes how they are, when the brain orders it, and reports what they say.
+
+A node is well when `GET /health` answers 2xx, or does not know the path (404, 405). Its models are asked for unless
+they were configured, its load by the means its kind has. Only `/health` decides whether a probe is good: a page of
+metrics that is missing or late takes no node out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeVar
+
+import msgspec
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import NodeReport
+from pointsman.clock import Clock
+from pointsman.gateway.driver import Driver
+from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
+from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.targets import Target, Targets
+from pointsman.gateway.upstream import ConnectFailed
+from pointsman.wire.exposition import EngineReading, read_exposition
+
+Document = TypeVar("Document")
+
+_UNKNOWN_PATH = (404, 405, 501)
+
+
+class _Model(msgspec.Struct):
+    id: str
+
+
+class _Models(msgspec.Struct):
+    data: list[_Model]
+
+
+class _Status(msgspec.Struct):
+    load: float | None = None
+    running: int | None = None
+
+
+class Probes:
+    """Runs at most one probe per node at a time. `driver` is told; set it before the first probe."""
+
+    def __init__(self, targets: Targets, clock: Clock, timeouts: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
+        self._targets = targets
+        self._clock = clock
+        self._timeouts = timeouts
+        self._loop = loop
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self.driver: Driver | None = None
+
+    def start(self, node: NodeSpec) -> None:
+        """Probe `node` unless a probe of it is still under way."""
+        if node.name not in self._running:
+            task = self._loop.create_task(self._probe(node))
+            self._running[node.name] = task
+            task.add_done_callback(lambda _: self._running.pop(node.name, None))
+
+    def stop(self) -> None:
+        """Cancel what is under way."""
+        for task in tuple(self._running.values()):
+            task.cancel()
+
+    async def _probe(self, node: NodeSpec) -> None:
+        try:
+            report = await self._examine(node)
+        except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
+            report = NodeReport(node=node.name, ok=False, reason=str(error) or "timeout")
+        if self.driver is not None:
+            self.driver.report(report)
+
+    async def _examine(self, node: NodeSpec) -> NodeReport:
+        target = self._targets.of(node)
+        began = self._clock.now()
+        health = await fetch(target, "/health", self._timeouts.probe_s)
+        latency = self._clock.now() - began
+        if not 200 <= health.status < 300 and health.status not in _UNKNOWN_PATH:
+            return NodeReport(node=node.name, ok=False, latency_s=latency, reason=f"status_{health.status}")
+        if node.engine == "plain":
+            return await self._plain(node, target, latency)
+        models = node.models or await self._models(target)
+        reading = await self._reading(node, target)
+        return NodeReport(
+            node=node.name,
+            ok=True,
+            latency_s=latency,
+            models=models,
+            running=reading.running,
+            waiting=reading.waiting,
+            kv_usage=reading.kv_usage,
+            kv_blocks=reading.kv_blocks,
+            block_tokens=reading.block_tokens,
+            started_at=reading.started_at,
+        )
+
+    async def _plain(self, node: NodeSpec, target: Target, latency: float) -> NodeReport:
+        answer = await self._maybe(target, "/status")
+        status = _decoded(answer, _Status) or _Status()
+        models = node.models or None
+        return NodeReport(
+            node=node.name, ok=True, latency_s=latency, models=models, load=status.load, running=status.running
+        )
+
+    async def _models(self, target: Target) -> tuple[str, ...] | None:
+        listed = _decoded(await self._maybe(target, "/v1/models"), _Models)
+        return tuple(model.id for model in listed.data) if listed else None
+
+    async def _reading(self, node: NodeSpec, target: Target) -> EngineReading:
+        page = await self._maybe(target, "/metrics")
+        return read_exposition(page.decode(errors="replace"), node.rank) if page else EngineReading()
+
+    async def _maybe(self, target: Target, path: str) -> bytes:
+        """The body of a 200, or nothing."""
+        try:
+            answer: Fetched = await fetch(target, path, self._timeouts.probe_s)
+        except (ConnectFailed, FetchFailed, TimeoutError, OSError):
+            return b""
+        return answer.body if answer.status == 200 else b""
+
+
+def _decoded(body: bytes, kind: type[Document]) -> Document | None:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError:
+        return None

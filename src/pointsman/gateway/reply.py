@@ -1,0 +1,73 @@
+"""One response on a client's connection, framed as the client can take it."""
+
+import asyncio
+
+from pointsman.wire.http1.framing import LAST_CHUNK, chunk
+from pointsman.wire.http1.request import RequestHead
+
+
+class Reply:
+    """Writes one response. The head waits for the first body bytes, so that both leave in one packet.
+
+    `started` tells that something was handed to the transport: from then on no other answer is possible.
+    """
+
+    __slots__ = ("_bare", "_chunked", "_head", "_modern", "_transport", "ended", "keep_alive", "started")
+
+    def __init__(self, transport: asyncio.WriteTransport, head: RequestHead) -> None:
+        self._transport = transport
+        self._modern = head.modern
+        self._bare = head.method == b"HEAD"
+        self._chunked = False
+        self._head = b""
+        self.keep_alive = head.keep_alive
+        self.started = False
+        self.ended = False
+
+    def start(self, lines: bytes, length: int | None) -> None:
+        """Begin with status line and headers; `length` None means that only the end will tell."""
+        self._chunked = length is None and self._modern
+        if length is not None:
+            framing = b"content-length: %d\r\n" % length
+        elif self._chunked:
+            framing = b"transfer-encoding: chunked\r\n"
+        else:
+            framing = b""
+            self.keep_alive = False
+        self._head = b"%b%b%b\r\n" % (lines, framing, self._connection())
+
+    def write(self, data: bytes) -> None:
+        """Send body bytes (not empty)."""
+        if self._chunked:
+            data = chunk(data)
+        if self._head:
+            data = self._head + data
+            self._head = b""
+            self.started = True
+        self._transport.write(data)
+
+    def end(self) -> None:
+        """The response is complete."""
+        last = self._head + LAST_CHUNK if self._chunked else self._head
+        self._head = b""
+        if last:
+            self._transport.write(last)
+        self.started = self.ended = True
+
+    def send(self, lines: bytes, body: bytes) -> None:
+        """A whole response at once."""
+        self.start(lines, len(body))
+        if body and not self._bare:
+            self.write(body)
+        self.end()
+
+    def break_off(self) -> None:
+        """End the connection, the only way to say that a response of announced length is cut."""
+        self.keep_alive = False
+        self.ended = True
+        self._transport.abort()
+
+    def _connection(self) -> bytes:
+        if not self.keep_alive:
+            return b"connection: close\r\n"
+        return b"" if self._modern else b"connection: keep-alive\r\n"

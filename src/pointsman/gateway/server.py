@@ -1,0 +1,286 @@
+"""The clients' side of the data port: one protocol object per connection.
+
+A connection serves one request at a time; pipelined ones wait their turn in `_waiting`. It keeps reading meanwhile,
+because only a read shows that the client has left, and pauses when too much has piled up. What to do with a request
+is the front's business (`front.py`); what is being answered is an `Answering`, told when the client leaves or stalls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Protocol, cast
+
+from pointsman.brain.model.errors import ClientError, PointsmanError
+from pointsman.clock import Clock
+from pointsman.gateway.deadlines import Deadlines
+from pointsman.gateway.reply import Reply
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.wire.http1.framing import CONTINUE
+from pointsman.wire.http1.heads import own_lines
+from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
+from pointsman.wire.openai.errors import error_body
+
+_SMALL_BODY = 64 * 1024
+_WAITING_LIMIT = 16
+_LINGER_S = 2.0
+
+
+class Answering(Protocol):
+    """A request whose answer takes time."""
+
+    def client_left(self) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+
+class Front(Protocol):
+    """Decides about requests."""
+
+    def objection(self, head: RequestHead) -> PointsmanError | None:
+        """Why a request is refused on its head alone, before its body is read."""
+        ...
+
+    def serve(self, head: RequestHead, body: bytes, reply: Reply, connection: ClientConnection) -> Answering | None:
+        """Answer at once (None), or later and then call `connection.request_done()`."""
+        ...
+
+
+class Server:
+    """What all connections of one port share."""
+
+    def __init__(self, front: Front, deadlines: Deadlines, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
+        self.front = front
+        self.deadlines = deadlines
+        self.clock = clock
+        self.timeouts = timeouts
+        self.limits = limits
+        self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
+        self.connections: set[ClientConnection] = set()
+        self.stopping = False
+
+    def connection(self) -> ClientConnection:
+        return ClientConnection(self)
+
+    def stop_keeping_alive(self) -> None:
+        """Close idle connections now and every other one after its answer."""
+        self.stopping = True
+        for connection in tuple(self.connections):
+            connection.close_if_idle()
+
+    def abort(self) -> None:
+        """Cut every connection."""
+        for connection in tuple(self.connections):
+            connection.abort()
+
+
+class ClientConnection(asyncio.Protocol):
+    """One client connection."""
+
+    __slots__ = (
+        "_answering",
+        "_busy",
+        "_closing",
+        "_continue_due",
+        "_deadline",
+        "_in_head",
+        "_objection",
+        "_reader",
+        "_reply",
+        "_server",
+        "_stalled_at",
+        "_transport",
+        "_waiting",
+    )
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._reader = RequestReader(self, server.http_limits)
+        self._waiting: deque[tuple[RequestHead, bytes] | PointsmanError] = deque()
+        self._answering: Answering | None = None
+        self._busy = False
+        self._closing = False
+        self._continue_due = False
+        self._in_head = False
+        self._objection: PointsmanError | None = None
+        self._stalled_at = -1
+
+    # asyncio's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the base class
+        self._transport = transport
+        transport.set_write_buffer_limits(high=self._server.limits.stream_buffer_bytes)
+        self._expect_within(self._server.timeouts.client_head_s)
+        self._server.connections.add(self)
+        self._server.deadlines.watch(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._closing:
+            return  # lingering: what still comes is thrown away
+        try:
+            self._reader.feed(data)
+        except PointsmanError as error:
+            self._closing = True
+            self._accept(error)
+        if not self._busy and not self._closing:
+            self._await_rest()
+
+    def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._server.connections.discard(self)
+        self._server.deadlines.forget(self)
+        self._waiting.clear()
+        self._closing = True
+        self._reader.close()
+        answering, self._answering = self._answering, None
+        if answering is not None:
+            answering.client_left()
+
+    def pause_writing(self) -> None:
+        self._stalled_at = self._transport.get_write_buffer_size()
+        self._expect_within(self._server.timeouts.client_stall_s)
+        if self._answering is not None:
+            self._answering.pause()
+
+    def resume_writing(self) -> None:
+        self._stalled_at = -1
+        if self._answering is not None:
+            self._answering.resume()
+        elif not self._busy:
+            self._await_rest()
+
+    # The reader's callbacks
+
+    def on_head(self, head: RequestHead) -> None:
+        objection = self._server.front.objection(head)
+        if objection is not None and (head.expects_continue or (head.content_length or 0) > _SMALL_BODY):
+            raise objection
+        self._objection = objection
+        if head.expects_continue and not self._busy:
+            self._transport.write(CONTINUE)
+        else:
+            self._continue_due = head.expects_continue
+
+    def on_request(self, head: RequestHead, body: bytes) -> None:
+        self._continue_due = False
+        self._accept(self._objection_to(head) or (head, body))
+
+    # Serving
+
+    def request_done(self, keep_alive: bool) -> None:
+        """The answer is complete: serve what waits, or close."""
+        self._busy = False
+        self._answering = None
+        if not keep_alive or self._server.stopping:
+            self._close()
+            return
+        if self._waiting:
+            self._serve(self._waiting.popleft())
+        elif self._continue_due:
+            self._continue_due = False
+            self._transport.write(CONTINUE)
+        if not self._busy:
+            self._await_rest()
+        if not self._transport.is_closing() and not self._transport.is_reading():
+            self._transport.resume_reading()
+
+    def check(self, now: float) -> None:
+        """Close a connection that keeps us waiting: for a request, for the rest of one, or for taking its answer."""
+        if self._stalled_at >= 0:
+            self._check_stall(now)
+        elif not self._busy and now >= self._deadline:
+            self._transport.abort()
+
+    def close_if_idle(self) -> None:
+        if not self._busy and not self._reader.inside_message:
+            self._transport.close()
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    def _objection_to(self, head: RequestHead) -> PointsmanError | None:
+        objection, self._objection = self._objection, None
+        if objection is not None and not head.keep_alive:
+            self._closing = True
+        return objection
+
+    def _accept(self, item: tuple[RequestHead, bytes] | PointsmanError) -> None:
+        if not self._busy:
+            self._serve(item)
+            return
+        self._waiting.append(item)
+        if len(self._waiting) >= _WAITING_LIMIT:
+            self._transport.pause_reading()
+
+    def _serve(self, item: tuple[RequestHead, bytes] | PointsmanError) -> None:
+        if isinstance(item, PointsmanError):
+            self._refuse(item)
+            return
+        head, body = item
+        self._busy = True
+        self._in_head = False
+        reply = Reply(self._transport, head)
+        if self._server.stopping:
+            reply.keep_alive = False
+        try:
+            answering = self._server.front.serve(head, body, reply, self)
+        except PointsmanError as error:
+            reply.send(error_lines(error), error_body(error))
+            answering = None
+        if answering is None:
+            self.request_done(reply.keep_alive)
+        else:
+            self._answering = answering
+
+    def _refuse(self, error: PointsmanError) -> None:
+        body = error_body(error)
+        connection = b"connection: close\r\n" if self._closing else b""
+        head = b"%bcontent-length: %d\r\n%b\r\n" % (error_lines(error), len(body), connection)
+        self._transport.write(head + body)
+        if self._closing:
+            self._linger()
+        elif self._waiting:
+            self._serve(self._waiting.popleft())
+
+    def _close(self) -> None:
+        self._closing = True
+        self._transport.close()
+
+    def _linger(self) -> None:
+        """Closing over unread bytes would reset the connection and could take our answer with it."""
+        self._expect_within(_LINGER_S)
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def _await_rest(self) -> None:
+        timeouts = self._server.timeouts
+        if not self._reader.inside_message:
+            self._expect_within(timeouts.client_idle_s)
+        elif self._reader.inside_body:
+            self._expect_within(timeouts.client_body_s)
+        elif not self._in_head:  # once per head: dripping bytes does not buy time
+            self._expect_within(timeouts.client_head_s)
+        self._in_head = self._reader.inside_message and not self._reader.inside_body
+
+    def _expect_within(self, seconds: float) -> None:
+        self._deadline = self._server.clock.now() + seconds
+
+    def _check_stall(self, now: float) -> None:
+        size = self._transport.get_write_buffer_size()
+        if size != self._stalled_at:
+            self._stalled_at = size
+            self._expect_within(self._server.timeouts.client_stall_s)
+        elif now >= self._deadline:
+            self._transport.abort()
+
+
+def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:
+    """Status line and headers of an error of ours."""
+    extra = []
+    if error.retry_after_s is not None:
+        extra.append((b"retry-after", b"%d" % max(1, round(error.retry_after_s))))
+    if isinstance(error, ClientError) and error.status == 401:
+        extra.append((b"www-authenticate", b"Bearer"))
+    return own_lines(error.status, b"application/json", request_id, extra)

@@ -1,0 +1,34 @@
+"""The data plane's own settings: patience and sizes."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+Seconds = Annotated[float, Meta(gt=0)]
+
+
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Seconds. Patience for a first token belongs to the brain (`brain.first_token_floor_s`), the queue's too."""
+
+    connect_s: Annotated[Seconds, Meta(description="opening a connection to a node")] = 2.0
+    between_tokens_s: Annotated[Seconds, Meta(description="silence inside a stream that has begun")] = 60.0
+    total_s: Annotated[Seconds, Meta(description="a whole request, unless the client sets its own limit")] = 3600.0
+    client_head_s: Annotated[Seconds, Meta(description="a client sending a request head")] = 10.0
+    client_body_s: Annotated[Seconds, Meta(description="silence of a client inside a request body")] = 60.0
+    client_idle_s: Annotated[Seconds, Meta(description="a kept connection without a request")] = 75.0
+    client_stall_s: Annotated[Seconds, Meta(description="a client taking nothing of what waits for it")] = 60.0
+    node_idle_s: Annotated[Seconds, Meta(description="an unused connection to a node; engines close theirs at 5")] = 2.5
+    probe_s: Annotated[Seconds, Meta(description="a node answering a probe")] = 5.0
+    lame_duck_s: Annotated[float, Meta(ge=0, description="not ready, yet serving, after SIGTERM")] = 5.0
+    drain_s: Annotated[float, Meta(ge=0, description="running requests after that")] = 600.0
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Sizes in bytes."""
+
+    body_bytes: Annotated[int, Meta(ge=1, description="request body")] = 64 * 1024 * 1024
+    head_bytes: Annotated[int, Meta(ge=256, description="request line and headers")] = 16 * 1024
+    headers: Annotated[int, Meta(ge=1, description="headers of a request")] = 100
+    stream_buffer_bytes: Annotated[int, Meta(ge=1024, description="held for a slow client")] = 256 * 1024
+    idle_connections: Annotated[int, Meta(ge=0, description="unused connections kept per node")] = 256

@@ -1,0 +1,244 @@
+"""Connections to nodes: kept alive, reused last-in-first-out, closed before the engine closes them.
+
+An engine under uvicorn drops an idle connection after 5 s. A request sent just then meets a reset, so our idle limit
+is half of that, and what still happens is told to the sink as `stale`: no byte came back, a fresh connection may try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from typing import Protocol, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from pointsman.clock import Clock
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
+
+
+class UpstreamSink(Protocol):
+    """Who waits for a response. After `on_complete` or `on_lost` nothing more comes."""
+
+    def on_response_head(self, head: ResponseHead) -> None: ...
+
+    def on_response_body(self, data: bytes) -> None: ...
+
+    def on_complete(self) -> None: ...
+
+    def on_lost(self, reason: str, *, stale: bool) -> None: ...
+
+
+class ConnectFailed(Exception):
+    """No connection to the node. `reason` is one word."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a base URL points; `prefix` is its path without a final slash."""
+
+    host: str
+    port: int
+    tls: bool
+    prefix: bytes
+    host_header: bytes
+
+    @classmethod
+    def parse(cls, url: str) -> Origin:
+        """Raises ValueError for anything but an http or https URL with a host."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is not an http:// or https:// address")
+        tls = parts.scheme == "https"
+        host_header = parts.netloc.rpartition("@")[2].encode()
+        port = parts.port or (443 if tls else 80)
+        return cls(parts.hostname, port, tls, parts.path.rstrip("/").encode(), host_header)
+
+
+class UpstreamConnection(asyncio.Protocol):
+    """One connection to a node, serving one request at a time."""
+
+    __slots__ = ("_answered", "_paused", "_pool", "_reader", "_silent", "_sink", "_transport", "idle_since")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._reader = ResponseReader(self)
+        self._sink: UpstreamSink | None = None
+        self._answered = 0
+        self._paused = False
+        self._silent = True
+        self.idle_since = 0.0
+
+    def send(self, sink: UpstreamSink, head: bytes, body: bytes) -> None:
+        """Send a request; its response goes to `sink`."""
+        self._sink = sink
+        self._silent = True
+        if body:
+            self._transport.writelines((head, body))
+        else:
+            self._transport.write(head)
+
+    def pause(self) -> None:
+        """Take nothing more from the node until `resume`."""
+        if not self._paused and self.usable:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._paused and self.usable:
+            self._paused = False
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        """Close at once; the sink hears nothing more."""
+        self._sink = None
+        self._transport.abort()
+
+    @property
+    def usable(self) -> bool:
+        return not self._transport.is_closing()
+
+    # asyncio's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the base class
+        self._transport = transport
+        _keep_alive(transport.get_extra_info("socket"))
+
+    def data_received(self, data: bytes) -> None:
+        sink = self._sink
+        if sink is None:
+            self._transport.abort()  # bytes nobody asked for: the connection cannot be trusted
+            return
+        self._silent = False
+        try:
+            body = self._reader.feed(data)
+        except Garbage:
+            self._lose("garbage")
+            return
+        if body:
+            sink.on_response_body(body)
+        if self._reader.complete and self._sink is not None:
+            self._complete(sink)
+
+    def on_response_head(self, head: ResponseHead) -> None:
+        if self._sink is not None:
+            self._sink.on_response_head(head)
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        sink = self._sink
+        self._pool.forget(self)
+        if sink is not None and error is None and self._reader.ends_with_connection():
+            self._sink = None
+            sink.on_complete()
+        elif sink is not None:
+            self._lose("reset" if error else "eof")
+        self._reader.close()
+
+    def _complete(self, sink: UpstreamSink) -> None:
+        self._sink = None
+        self._answered += 1
+        if self._reader.reusable and self.usable:
+            self.resume()
+            self._reader.expect_response()
+            self._pool.give_back(self)
+        else:
+            self._transport.close()
+        sink.on_complete()
+
+    def _lose(self, reason: str) -> None:
+        sink, self._sink = self._sink, None
+        self._transport.abort()
+        if sink is not None:
+            sink.on_lost(reason, stale=self._silent and self._answered > 0)
+
+
+class Pool:
+    """The connections to one origin."""
+
+    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "opened", "origin")
+
+    def __init__(self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
+        self.origin = origin
+        self.opened = 0
+        self._clock = clock
+        self._timeouts = timeouts
+        self._limits = limits
+        self._tls = ssl.create_default_context() if origin.tls else None
+        self._idle: list[UpstreamConnection] = []
+
+    def take(self) -> UpstreamConnection | None:
+        """The connection used last, if one is still fresh."""
+        idle = self._idle
+        oldest = self._clock.now() - self._timeouts.node_idle_s
+        while idle:
+            connection = idle.pop()
+            if connection.idle_since >= oldest and connection.usable:
+                return connection
+            connection.close()
+        return None
+
+    async def connect(self) -> UpstreamConnection:
+        """A fresh connection. Raises ConnectFailed."""
+        loop = asyncio.get_running_loop()
+        origin = self.origin
+        try:
+            async with asyncio.timeout(self._timeouts.connect_s):
+                _, connection = await loop.create_connection(
+                    lambda: UpstreamConnection(self), origin.host, origin.port, ssl=self._tls
+                )
+        except TimeoutError:
+            raise ConnectFailed("connect_timeout") from None
+        except ConnectionRefusedError:
+            raise ConnectFailed("refused") from None
+        except OSError:
+            raise ConnectFailed("connect") from None
+        self.opened += 1
+        return connection
+
+    def give_back(self, connection: UpstreamConnection) -> None:
+        if len(self._idle) >= self._limits.idle_connections:
+            connection.close()
+            return
+        connection.idle_since = self._clock.now()
+        self._idle.append(connection)
+
+    def forget(self, connection: UpstreamConnection) -> None:
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    def check(self, now: float) -> None:
+        """Close what has been idle too long; the oldest lie in front."""
+        oldest = now - self._timeouts.node_idle_s
+        while self._idle and self._idle[0].idle_since < oldest:
+            self._idle.pop(0).close()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().close()
+
+
+_TCP_OPTIONS = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    """Notice a silent peer: probes after 30 s of silence, and 60 s at most for sent bytes to be acknowledged."""
+    if sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        ("TCP_KEEPIDLE", 30),
+        ("TCP_KEEPINTVL", 10),
+        ("TCP_KEEPCNT", 3),
+        ("TCP_USER_TIMEOUT", 60_000),
+    ):
+        if hasattr(socket, option):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)

@@ -1,0 +1,97 @@
+"""`pointsman serve`: settings, brain, observers, gateway and admin port put together."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import cast
+
+import uvloop
+from aiohttp import web
+
+from pointsman.admin.application import application
+from pointsman.admin.services import Services
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.facts import Fact
+from pointsman.brain.policies.table import PolicyTable
+from pointsman.clock import WallClock, unix_seconds
+from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
+from pointsman.gateway.app import Gateway
+from pointsman.observe.decisions import Decisions
+from pointsman.observe.metrics import Metrics
+from pointsman.observe.record import Journaled, header
+
+_log = logging.getLogger("pointsman")
+
+
+def main(config: ServeConfig) -> int:
+    """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used."""
+    logging.basicConfig(level=config.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_serve(config))
+
+
+async def _serve(config: ServeConfig) -> int:
+    with ExitStack() as resources:
+        service = Service(config, policy_table(config), resources)
+        try:
+            await service.start()
+        except OSError as error:
+            _log.error("cannot listen on %s or %s: %s", config.listen, config.admin_listen, error.strerror or error)
+            return 1
+        await service.until_stopped()
+    return 0
+
+
+class Service:
+    """The whole gateway process. `start`, then `until_stopped`."""
+
+    def __init__(self, config: ServeConfig, policies: PolicyTable, resources: ExitStack) -> None:
+        self._config = config
+        self._nodes = all_nodes(config)
+        clock = WallClock()
+        metrics = Metrics()
+        observers: list[Callable[[Fact], None]] = [metrics, lambda fact: decisions(fact)]
+        dispatcher = Dispatcher(config.brain, policies, observers, clock.now())
+        decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
+        if config.journal:
+            sink = resources.enter_context(open_journal(config.journal)).write
+            journaled = Journaled(dispatcher, header(config.brain, policies, clock.now()), sink)
+            dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
+        self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
+        services = Services(
+            dispatcher, self._gateway.driver.execute, clock, metrics, decisions, lambda: not self._gateway.lame
+        )
+        self._admin = web.AppRunner(application(services), access_log=None)
+
+    async def start(self) -> None:
+        """Listen on both ports. Raises OSError."""
+        await self._gateway.start(self._nodes)
+        if self._config.admin_listen:
+            host, port = address(self._config.admin_listen, "admin_listen")
+            await self._admin.setup()
+            await web.TCPSite(self._admin, host, port).start()
+        # What lives now lives on: the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
+        _log.info("listening on %s, admin on %s", self._config.listen, self._config.admin_listen or "no port")
+
+    async def until_stopped(self) -> None:
+        """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""
+        first, second = asyncio.Event(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, lambda: (second if first.is_set() else first).set())
+        await first.wait()
+        _log.info("stopping: %d requests under way", self._gateway.driver.open_requests)
+        stopping = loop.create_task(self._gateway.stop())
+        hurry = loop.create_task(second.wait())
+        await asyncio.wait((stopping, hurry), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        hurry.cancel()
+        await asyncio.gather(stopping, hurry, return_exceptions=True)
+        await self._admin.cleanup()

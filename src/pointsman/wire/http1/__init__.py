@@ -1,0 +1,1 @@
+"""HTTP/1.1 without sockets: llhttp reads, plain bytes are written."""

@@ -1,0 +1,120 @@
+"""Reading one response after the other from a node's bytes."""
+
+from typing import Protocol
+
+import msgspec
+from httptools import HttpParserCallbackError, HttpParserError, HttpResponseParser
+
+from pointsman.wire.http1.request import Headers
+
+
+class ResponseHead(msgspec.Struct, frozen=True):
+    """Status and headers (names in lower case) of a response; `length` None means not announced.
+
+    `until_close` tells that only the end of the connection ends the body.
+    """
+
+    status: int
+    headers: Headers
+    fields: dict[bytes, bytes]
+    length: int | None
+    keep_alive: bool
+    until_close: bool
+
+    @property
+    def is_event_stream(self) -> bool:
+        return self.fields.get(b"content-type", b"").startswith(b"text/event-stream")
+
+
+class Garbage(Exception):
+    """The node does not speak HTTP/1.1, or says more than it was asked."""
+
+
+class ResponseSink(Protocol):
+    """Who is told of the head, as soon as it is complete."""
+
+    def on_response_head(self, head: ResponseHead) -> None: ...
+
+
+_MAX_HEAD = 64 * 1024
+
+
+class ResponseReader:
+    """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end."""
+
+    __slots__ = ("_head", "_headers", "_parser", "_pieces", "_sink", "_size", "complete", "reusable")
+
+    def __init__(self, sink: ResponseSink) -> None:
+        self._sink = sink
+        self._parser = HttpResponseParser(self)
+        self.expect_response()
+
+    def expect_response(self) -> None:
+        """Make ready for the next response on the same connection."""
+        self._pieces: list[bytes] = []
+        self._head: ResponseHead | None = None
+        self._headers: Headers = []
+        self._size = 0
+        self.complete = False
+        self.reusable = False
+
+    def feed(self, data: bytes) -> bytes:
+        """The body bytes in `data`, their chunk framing removed. Raises Garbage."""
+        try:
+            self._parser.feed_data(data)
+        except HttpParserCallbackError as error:
+            raise error.__context__ or error from None
+        except HttpParserError as error:
+            raise Garbage(str(error)) from None
+        if self._head is None:
+            self._size += len(data)
+            if self._size > _MAX_HEAD:
+                raise Garbage("the response head does not end")
+        pieces = self._pieces
+        if not pieces:
+            return b""
+        body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pieces.clear()
+        return body
+
+    def ends_with_connection(self) -> bool:
+        """Whether the connection's orderly end is this response's orderly end."""
+        return self._head is not None and self._head.until_close
+
+    def close(self) -> None:
+        """Break the reference cycle with the parser."""
+        del self._parser
+
+    # llhttp's callbacks
+
+    def on_message_begin(self) -> None:
+        if self.complete:
+            self.reusable = False
+            raise Garbage("a second response to one request")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._head is None:
+            self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            return
+        fields = dict(self._headers)
+        length = fields.get(b"content-length")
+        chunked = b"transfer-encoding" in fields
+        until_close = length is None and not chunked and status not in (204, 304)
+        # llhttp forgets the flag when the message completes, so it is read now.
+        self.reusable = self._parser.should_keep_alive() and not until_close
+        size = None if length is None or chunked else int(length)
+        self._head = ResponseHead(status, self._headers, fields, size, self.reusable, until_close)
+        self._sink.on_response_head(self._head)
+
+    def on_body(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        if self._head is None:
+            self._headers = []  # an interim (1xx) response: the real one follows
+        else:
+            self.complete = True

@@ -1,0 +1,202 @@
+"""What a response says about itself: its usage, its ends, its errors. Read on a copy, as little as possible.
+
+Of a stream, the events up to the first content are decoded; after that one is decoded only when its bytes show a
+member that matters. A quoted `"usage"` inside a text is written `\\"usage\\"` in JSON, so text is not mistaken for it.
+"""
+
+from typing import Protocol
+
+import msgspec
+
+from pointsman.wire.sse import event_data
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False):
+    """Tokens; `cached` is None where the engine does not say."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int | None = None
+
+
+class _Details(msgspec.Struct, gc=False):
+    cached_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct, gc=False):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+    input_tokens_details: _Details | None = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    content: msgspec.Raw = msgspec.Raw()
+    reasoning_content: msgspec.Raw = msgspec.Raw()
+    reasoning: msgspec.Raw = msgspec.Raw()
+    refusal: msgspec.Raw = msgspec.Raw()
+    tool_calls: msgspec.Raw = msgspec.Raw()
+    function_call: msgspec.Raw = msgspec.Raw()
+
+    def says_something(self) -> bool:
+        fields = (self.content, self.reasoning_content, self.reasoning, self.refusal, self.tool_calls)
+        return any(bytes(raw) not in _NOTHING for raw in (*fields, self.function_call))
+
+
+class _Choice(msgspec.Struct, gc=False):
+    index: int = 0
+    text: str | None = None
+    delta: _Delta | None = None
+    finish_reason: msgspec.Raw = msgspec.Raw()
+
+    def says_something(self) -> bool:
+        return bool(self.text) or (self.delta is not None and self.delta.says_something())
+
+
+class _Answer(msgspec.Struct, gc=False):
+    usage: _Usage | None = None
+
+
+class _Chunk(msgspec.Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: msgspec.Raw = msgspec.Raw()
+    type: str = ""
+    response: _Answer | None = None
+    message: _Answer | None = None
+
+
+_NOTHING = (b"", b"null", b'""', b"[]")
+_EMPTY = _Chunk()
+_decode_chunk = msgspec.json.Decoder(_Chunk).decode
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+
+
+class StreamAccount(Protocol):
+    """Sees every event of one stream. `content_events` counts those that carried something generated."""
+
+    content_events: int
+    done: bool
+    error: bytes
+    usage: Usage
+
+    def see(self, event: bytes) -> bool:
+        """Take one raw event; true when it is nothing but the usage of the whole stream."""
+        ...
+
+    def succeeded(self) -> bool:
+        """Whether the stream said that it is complete."""
+        ...
+
+
+class ChatAccount:
+    """Streams of chat and text completions: `[DONE]`, or a finish_reason for each of `choices` indexes, ends them."""
+
+    __slots__ = ("_choices", "_finished", "content_events", "done", "error", "usage")
+
+    def __init__(self, choices: int = 1) -> None:
+        self._choices = choices
+        self._finished: set[int] = set()
+        self.content_events = 0
+        self.done = False
+        self.error = b""
+        self.usage = Usage()
+
+    def see(self, event: bytes) -> bool:
+        if (
+            self.content_events
+            and b'"finish_reason":null' in event
+            and (b'"usage"' not in event or b'"usage":null' in event)
+            and b'"error"' not in event
+        ):
+            self.content_events += 1
+            return False
+        return self._see_closely(event_data(event))
+
+    def succeeded(self) -> bool:
+        return not self.error and (self.done or len(self._finished) >= self._choices)
+
+    def _see_closely(self, data: bytes) -> bool:
+        if data == b"[DONE]":
+            self.done = True
+            return False
+        if not data:
+            return False
+        chunk = _read_chunk(data)
+        if bytes(chunk.error) not in _NOTHING:
+            self.error = data
+        if chunk.usage is not None:
+            self.usage = _usage(chunk.usage)
+        choices = chunk.choices or ()
+        self._finished.update(c.index for c in choices if bytes(c.finish_reason) not in _NOTHING)
+        self.content_events += any(choice.says_something() for choice in choices)
+        return chunk.usage is not None and not choices
+
+
+class TypedAccount:
+    """Streams of typed events (`/v1/responses`, `/v1/messages`): a final type ends them."""
+
+    __slots__ = ("content_events", "done", "error", "usage")
+
+    _FINAL = frozenset(("message_stop", "response.completed", "response.incomplete"))
+    _FAILED = frozenset(("error", "response.failed"))
+
+    def __init__(self) -> None:
+        self.content_events = 0
+        self.done = False
+        self.error = b""
+        self.usage = Usage()
+
+    def see(self, event: bytes) -> bool:
+        data = event_data(event)
+        if data == b"[DONE]":
+            self.done = True
+            return False
+        chunk = _read_chunk(data)
+        if chunk.type in self._FAILED or bytes(chunk.error) not in _NOTHING:
+            self.error = data
+        self.content_events += "delta" in chunk.type
+        self.done = self.done or chunk.type in self._FINAL
+        self._take_usage(chunk)
+        return False
+
+    def succeeded(self) -> bool:
+        return self.done and not self.error
+
+    def _take_usage(self, chunk: _Chunk) -> None:
+        answer = chunk.response or chunk.message
+        raw = chunk.usage or (answer.usage if answer else None)
+        if raw is None:
+            return
+        new = _usage(raw)
+        old = self.usage
+        cached = old.cached if new.cached is None else new.cached
+        self.usage = Usage(new.prompt or old.prompt, new.completion or old.completion, cached)
+
+
+def usage_of(body: bytes) -> Usage:
+    """The usage of a whole JSON answer; zeros where it has none."""
+    if b'"usage"' not in body:
+        return Usage()
+    try:
+        answer = _decode_answer(body)
+    except msgspec.DecodeError:
+        return Usage()
+    return _usage(answer.usage) if answer.usage else Usage()
+
+
+def _read_chunk(data: bytes) -> _Chunk:
+    try:
+        return _decode_chunk(data)
+    except msgspec.DecodeError:
+        return _EMPTY
+
+
+def _usage(raw: _Usage) -> Usage:
+    details = raw.prompt_tokens_details or raw.input_tokens_details
+    cached = details.cached_tokens if details else raw.cache_read_input_tokens
+    prompt = raw.prompt_tokens or raw.input_tokens or 0
+    return Usage(prompt, raw.completion_tokens or raw.output_tokens or 0, cached)

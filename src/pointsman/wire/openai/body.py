@@ -1,0 +1,76 @@
+"""A request body, decoded as far as placing it needs; the bytes themselves stay what is forwarded.
+
+A lone surrogate (`"\\ud83d"`) is valid JSON and engines take it, but msgspec refuses it even in a value it skips. Such
+a body is decoded from a copy in which the escape is replaced by one of equal length.
+"""
+
+import re
+
+import msgspec
+
+from pointsman.brain.model.errors import BadRequest
+
+_ABSENT = msgspec.Raw()
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+class Body(msgspec.Struct, frozen=True, gc=False):
+    """What the gateway looks at. Raw members keep the client's bytes and are empty when absent."""
+
+    model: str | None = None
+    stream: bool | None = None
+    stream_options: msgspec.Raw = _ABSENT
+    max_tokens: int | float | None = None
+    max_completion_tokens: int | float | None = None
+    max_output_tokens: int | float | None = None
+    n: int | None = None
+    user: msgspec.Raw = _ABSENT
+    messages: msgspec.Raw = _ABSENT
+    prompt: msgspec.Raw = _ABSENT
+    input: msgspec.Raw = _ABSENT
+    system: msgspec.Raw = _ABSENT
+    instructions: msgspec.Raw = _ABSENT
+    tools: msgspec.Raw = _ABSENT
+    chat_template_kwargs: msgspec.Raw = _ABSENT
+    cache_salt: msgspec.Raw = _ABSENT
+    previous_response_id: msgspec.Raw = _ABSENT
+    kv_transfer_params: msgspec.Raw = _ABSENT
+    vllm_xargs: msgspec.Raw = _ABSENT
+    priority: msgspec.Raw = _ABSENT
+
+    @property
+    def output_limit(self) -> int | None:
+        """The most tokens the answer may have, or None."""
+        limit = self.max_completion_tokens or self.max_tokens or self.max_output_tokens
+        return None if limit is None else int(limit)
+
+
+_decode = msgspec.json.Decoder(Body).decode
+
+
+def read_body(body: bytes) -> Body:
+    """Decode a JSON body. Raises BadRequest, naming the member at fault where there is one."""
+    try:
+        return _decode(body)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"the request body: {error}") from None
+    except msgspec.DecodeError as error:
+        return _read_mended(body, error)
+
+
+def _read_mended(body: bytes, reason: Exception) -> Body:
+    mended, count = _LONE_SURROGATE.subn(rb"\\ufffd", body)
+    if not count:
+        raise BadRequest(f"the request body is not valid JSON: {reason}") from None
+    try:
+        return _decode(mended)
+    except msgspec.DecodeError as error:
+        raise BadRequest(f"the request body: {error}") from None
+
+
+def present(raw: msgspec.Raw) -> bytes:
+    """The bytes of a raw member; empty when it is absent or null."""
+    data = bytes(raw)
+    return b"" if data == b"null" else data

@@ -1,0 +1,21 @@
+"""Errors in the shape OpenAI's clients expect."""
+
+from typing import Any
+
+import msgspec
+
+from pointsman.brain.model.errors import PointsmanError
+
+
+def error_body(error: PointsmanError) -> bytes:
+    """`{"error": {"message", "type", "param", "code"}}`."""
+    return msgspec.json.encode({"error": _fields(error)})
+
+
+def error_payload(error: PointsmanError) -> bytes:
+    """The data of an in-band error event: the same shape."""
+    return error_body(error)
+
+
+def _fields(error: PointsmanError) -> dict[str, Any]:
+    return {"message": error.message, "type": error.kind, "param": error.param, "code": error.code}
