@@ -1,12 +1,13 @@
 """Least squares of seconds on three features: recursive, relative, forgetting, never negative, biased to the slow side.
 
 Strategy. Seconds ≈ θ·x with three rates θ ≥ 0. Each sample is divided by its prediction, so that errors count in per
-cent and short prompts matter as much as long ones; each rate is counted in units of its `scale`, φ = θ/scale. The normal
-equations A·φ = b fade by FORGET per sample, and what fades is refilled by the prior's share: a direction that traffic
-does not excite returns to the prior instead of drifting (plain exponential forgetting blows up there). Samples slower than predicted weigh SLOW times the others, which
-makes the fit an expectile above the mean (W. Newey, J. Powell, Econometrica 1987): believing a node faster than it is
-costs more than the reverse. A is 3 x 3 and positive definite, so a few projected Gauss–Seidel sweeps from the last φ
-keep it solved under φ ≥ 0; in plain floats that is several times faster than NumPy.
+cent and short prompts matter as much as long ones; each rate is counted in units of its `scale`, φ = θ/scale. The
+normal equations A·φ = b fade by FORGET per sample, and what fades is refilled by the prior's share: a direction that
+traffic does not excite returns to the prior instead of drifting (plain exponential forgetting blows up there).
+Samples slower than predicted weigh SLOW times the others, which makes the fit an expectile above the mean (W. Newey,
+J. Powell, Econometrica 1987): believing a node faster than it is costs more than the reverse. A is 3 x 3 and positive
+definite, so a few projected Gauss–Seidel sweeps from the last φ keep it solved under φ ≥ 0; in plain floats that is
+several times faster than NumPy.
 """
 
 Triple = tuple[float, float, float]

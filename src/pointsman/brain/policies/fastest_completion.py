@@ -105,9 +105,11 @@ class FastestCompletion(Policy):
 
     def _eviction(self, view: View) -> Floats:
         """Seconds of prefill that the cached blocks to be evicted are expected to cost later."""
-        free = view.room_tokens - view.kv_cached * view.block_tokens
-        evicted = view.miss - free
-        evicted += view.output_tokens
+        cached = view.kv_cached * view.block_tokens
+        evicted = view.miss + view.output_tokens
+        evicted -= view.room_tokens
+        evicted += cached
+        np.minimum(evicted, cached, out=evicted)
         np.maximum(evicted, 0.0, out=evicted)
         evicted *= view.prefill_per_token
         evicted *= self.reuse

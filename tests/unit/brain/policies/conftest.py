@@ -1,13 +1,17 @@
 """Hand-made views: name the columns that matter, the rest are those of an idle node of middling speed."""
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import COLUMNS, Columns, View
+from pointsman.brain.policies.registry import build
+
+REQUEST = Request(id="r", model="m", prompt_tokens=1000.0)
 
 IDLE = {
     "slots": 8.0,
@@ -21,10 +25,6 @@ IDLE = {
     "tpot_base": 0.02,
     "tpot_per_sequence": 1e-4,
 }
-
-
-class MakeView(Protocol):
-    def __call__(self, *, overlap: Sequence[float] = ..., nodes: Sequence[int] | None = ..., **given: Any) -> View: ...
 
 
 def build_view(*, overlap: Sequence[float] = (), nodes: Sequence[int] | None = None, **given: Any) -> View:
@@ -42,10 +42,17 @@ def build_view(*, overlap: Sequence[float] = (), nodes: Sequence[int] | None = N
 
 
 @pytest.fixture
-def make_view() -> MakeView:
+def make_view() -> Callable[..., View]:
     return build_view
 
 
 @pytest.fixture
-def request_() -> Request:
-    return Request(id="r", model="m", prompt_tokens=1000.0)
+def choose() -> Callable[..., Choice | Hold]:
+    """choose(policy, parameters, request=..., **columns and view options)."""
+
+    def choose_(
+        name: str, parameters: dict[str, Any] | None = None, *, request: Request = REQUEST, **view: Any
+    ) -> Choice | Hold:
+        return build(name, parameters).choose(request, build_view(**view))
+
+    return choose_

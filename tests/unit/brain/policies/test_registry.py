@@ -1,0 +1,36 @@
+import pytest
+
+from pointsman.brain.policies.jffc import Jffc
+from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
+from pointsman.brain.policies.session import Session
+
+
+def test_name_is_the_key() -> None:
+    assert all(build(name).name == name for name in POLICIES)
+
+
+def test_near_miss_is_suggested() -> None:
+    with pytest.raises(UnknownPolicy, match="did you mean 'least_requests'"):
+        build("least_request")
+
+
+def test_unknown_parameter_names_the_known() -> None:
+    with pytest.raises(UnknownPolicy, match=r"no parameter 'wload'.*w_load"):
+        build("jffc", {"wload": 1.0})
+
+
+def test_wrong_value_names_the_policy() -> None:
+    with pytest.raises(UnknownPolicy, match="policy 'jffc'"):
+        build("jffc", {"variant": "sead"})
+
+
+def test_policy_within_a_policy_by_name_or_table() -> None:
+    assert build("session", {"within": "jffc"}) == Session(within=Jffc())
+    table = {"policy": "jffc", "w_load": 0.9}
+    assert build("session", {"within": table, "epsilon": 0.5}) == Session(within=Jffc(w_load=0.9), epsilon=0.5)
+
+
+@pytest.mark.parametrize("within", ["jfcc", 3, {"w_load": 1.0}, {"policy": "jffc", "wload": 1.0}])
+def test_wrong_policy_within_is_explained(within: object) -> None:
+    with pytest.raises(UnknownPolicy):
+        build("session", {"within": within})
