@@ -12,7 +12,7 @@ from msgspec import inspect as types
 _HEAD = """# Configuration
 
 Each command reads its settings from its flags, then from the TOML file named by `--config` where it has one, then from
-the defaults below. A flag is the key with dashes: `queue_limit` is `--queue-limit`; tables are for the file. A wrong
+the defaults below. A flag is the key with dashes: `node_key` is `--node-key`; tables are for the file. A wrong
 key or value stops the start and is told with the file, the key and what is allowed.
 
 """

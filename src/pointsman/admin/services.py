@@ -37,7 +37,7 @@ class Services:
         metrics: Metrics,
         decisions: Decisions,
         ready: Callable[[], bool] = lambda: True,
-        admit: Callable[[NodeSpec], Any] = lambda spec: None,
+        admit: Callable[[NodeSpec], Any] = lambda _: None,
     ) -> None:
         self._dispatcher = dispatcher
         self._obey = obey

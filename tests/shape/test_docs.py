@@ -1,0 +1,40 @@
+"""The documentation holds together: no link leads nowhere, and examples of configuration are valid."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pointsman.config.flags import convert
+from pointsman.config.serve import ServeConfig, all_nodes, policy_table
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+TOML = re.compile(r"```toml\n(.*?)```", re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The fragments that headings of `page` can be linked by."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_link_leads_nowhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path, _, fragment = target.partition("#")
+        aim = (page.parent / path).resolve() if path else page
+        assert aim.exists(), f"{target} does not exist"
+        assert not fragment or fragment in anchors(aim), f"{target}: no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_of_configuration_are_valid(page: Path) -> None:
+    for example in TOML.findall(page.read_text(encoding="utf-8")):
+        config = convert(tomllib.loads(example), ServeConfig, page.name)
+        all_nodes(config)
+        policy_table(config)
