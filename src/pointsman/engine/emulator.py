@@ -35,18 +35,30 @@ _SHUTDOWN_SECONDS = 2.0  # running streams get this long to end
 def serve(config: EngineConfig, shape: ModelShape | None = None) -> int:
     """Run an emulated engine until it is interrupted; `shape` replaces the preset that `config.profile` names.
 
-    Returns the exit status. Raises ValueError for settings that do not go together and OSError if the port is taken.
+    Returns the exit status: 1, with a line on stderr, for settings that do not go together or a port that is taken.
     """
-    uvloop.run(_serve(config, shape))
+    try:
+        engine = Engine(config, shape)
+    except (ValueError, OSError) as error:
+        return _failed(error)
+    try:
+        uvloop.run(_serve(engine))
+    except OSError as error:
+        return _failed(error)
     return 0
 
 
-async def _serve(config: EngineConfig, shape: ModelShape | None) -> None:
+def _failed(error: Exception) -> int:
+    print(f"pointsman engine: {error}", file=sys.stderr)
+    return 1
+
+
+async def _serve(engine: "Engine") -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    async with Engine(config, shape) as engine:
+    async with engine:
         print(engine.banner(), file=sys.stderr, flush=True)
         await stop.wait()
 
