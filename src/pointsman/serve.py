@@ -21,6 +21,7 @@ from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
 from pointsman.gateway.app import Gateway
+from pointsman.gateway.upstream import Origin
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, header
@@ -54,17 +55,24 @@ class Service:
         self._config = config
         self._nodes = all_nodes(config)
         clock = WallClock()
+        started = clock.now()
         metrics = Metrics()
         observers: list[Callable[[Fact], None]] = [metrics, lambda fact: decisions(fact)]
-        dispatcher = Dispatcher(config.brain, policies, observers, clock.now())
+        dispatcher = Dispatcher(config.brain, policies, observers, started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
             sink = resources.enter_context(open_journal(config.journal)).write
-            journaled = Journaled(dispatcher, header(config.brain, policies, clock.now()), sink)
+            journaled = Journaled(dispatcher, header(config.brain, policies, started), sink)
             dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
         self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
         services = Services(
-            dispatcher, self._gateway.driver.execute, clock, metrics, decisions, lambda: not self._gateway.lame
+            dispatcher,
+            self._gateway.driver.execute,
+            clock,
+            metrics,
+            decisions,
+            ready=lambda: not self._gateway.lame,
+            admit=lambda node: Origin.parse(node.url),
         )
         self._admin = web.AppRunner(application(services), access_log=None)
 
