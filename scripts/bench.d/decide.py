@@ -122,7 +122,7 @@ class Bench:
         """Conversations of 500 links behind the system prompt, each held by one node, until the table is full."""
         placement = self.dispatcher.placement
         for row in range(self.nodes):
-            placement._link_tokens[row] = 64.0
+            placement._room[row] = (64.0, 1.0)
             placement.index.resize(row, max(1024, 2 * entries // self.nodes + 1024))
             placement.index.insert(row, self.system)
         conversation = 0

@@ -130,6 +130,8 @@ class Dispatcher:
         ticket.lease = None
         if outcome.verdict is Verdict.FAIL and lease.first_at is None:
             self.placement.unlearn(lease)
+        elif outcome.cached_tokens is not None:
+            self.placement.correct(lease, outcome.cached_tokens)
         tpot = self.estimates.ended(lease, outcome, now)
         self.membership.ended(lease.row, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
@@ -245,9 +247,9 @@ class Dispatcher:
         answer = self.placement.decide(ticket, view, now)
         if not isinstance(answer, Choice):
             return None
+        expected = float(view.backlog_seconds[answer.index] + view.prefill_seconds[answer.index])
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
-        expected = float(view.backlog_seconds[answer.index] + view.prefill_seconds[answer.index])
         self._begin(ticket, lease, expected, answer.reason, now)
         patience = min(
             self.settings.first_token_ceiling_s, max(self.settings.first_token_floor_s, PATIENCE_FACTOR * expected)

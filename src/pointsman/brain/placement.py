@@ -9,6 +9,7 @@ import numpy as np
 
 from pointsman.brain.cache.index import PrefixIndex
 from pointsman.brain.cache.pool import Pool
+from pointsman.brain.cache.trust import Trust
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.ledger import Ledger
@@ -23,7 +24,7 @@ from pointsman.brain.policies.table import PolicyTable
 DEFAULT_KV_TOKENS = 262_144
 """KV capacity assumed for the prefix index where a node neither declares nor reports one."""
 RESIZE_SHARE = 0.1
-"""A node's room in links is changed only when the tokens per link moved by more than this share."""
+"""A node's room in links is changed only when what it follows from moved by more than this share."""
 
 
 class Placement:
@@ -44,7 +45,8 @@ class Placement:
         self.ledger = Ledger(fleet)
         self.pool = Pool(fleet)
         self.index = PrefixIndex()
-        self._link_tokens: dict[int, float] = {}
+        self._trust = Trust()
+        self._room: dict[int, tuple[float, float]] = {}
         self._decisions = 0
         self._sequence: dict[str, int] = {}
         self._memo: dict[str, object] = {}
@@ -124,7 +126,7 @@ class Placement:
         row = lease.row
         self._fit_links(row, lease.ticket.tokens_per_link)
         self.index.insert(row, chain.links)
-        self.pool.cached(row, self.index.held(row) * self._link_tokens[row])
+        self.pool.cached(row, self.index.held(row) * lease.ticket.tokens_per_link)
 
     def release(self, lease: Lease) -> None:
         """Give back all the lease holds. Repeating is harmless."""
@@ -139,23 +141,29 @@ class Placement:
         if chain is not None and per_link and self._fleet.generation[lease.row] == lease.generation:
             self.index.forget(lease.row, chain.links[int(lease.overlap_tokens // per_link) :])
 
+    def correct(self, lease: Lease, cached_tokens: int) -> None:
+        """The engine said how much of the prompt it had cached: believe its room accordingly."""
+        if self._fleet.generation[lease.row] == lease.generation:
+            self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
+
     def track(self, row: int) -> None:
-        """Start to index a new node."""
+        """Start to index a new node; its room is set by its first insertion."""
         self.index.add(row, 0)
-        self._link_tokens[row] = 0.0
 
     def untrack(self, row: int) -> None:
         """Stop to index a node."""
         self.index.remove(row)
-        self._link_tokens.pop(row, None)
+        self.resized(row)
 
     def resized(self, row: int) -> None:
         """The node's KV capacity changed: its room in links follows at the next insertion."""
-        self._link_tokens[row] = 0.0
+        self._trust.forget(row)
+        self._room.pop(row, None)
 
     def forget(self, row: int) -> None:
         """The node lost its cache."""
         self.index.clear(row)
+        self._trust.forget(row)
         self.pool.cached(row, 0.0)
 
     def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
@@ -179,9 +187,16 @@ class Placement:
         return np.minimum(overlap, ticket.prompt_tokens, out=overlap)
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
-        if abs(self._link_tokens[row] - tokens_per_link) <= RESIZE_SHARE * tokens_per_link:
+        """Set the row's room in links, unless what it follows from has hardly moved."""
+        factor = self._trust.of(row)
+        per_link, trusted = self._room.get(row, (0.0, 1.0))
+        if _near(per_link, tokens_per_link) and _near(trusted, factor):
             return
-        self._link_tokens[row] = tokens_per_link
+        self._room[row] = (tokens_per_link, factor)
         blocks = float(self._fleet.columns.kv_capacity[row])
         tokens = blocks * float(self._fleet.columns.block_tokens[row]) if blocks < np.inf else DEFAULT_KV_TOKENS
-        self.index.resize(row, max(1, int(tokens / tokens_per_link)))
+        self.index.resize(row, max(1, int(factor * tokens / tokens_per_link)))
+
+
+def _near(before: float, now: float) -> bool:
+    return abs(before - now) <= RESIZE_SHARE * now

@@ -3,7 +3,8 @@
 Strategy: a decision has microseconds, and a policy reads only a few of the fleet's many columns. So a view copies
 nothing: it holds read-only aliases of the fleet's columns and the candidates' rows, and gathers a column when a policy
 asks for it. Where every node is a candidate (the usual case) even that gather is skipped. Quantities that belong to
-(request, node) pairs are derived on first use and kept for this view only.
+(request, node) pairs are derived on first use and kept for this view only. A view therefore shows the moment of its
+making only until something is booked; whoever keeps one keeps its `snapshot`.
 """
 
 from __future__ import annotations

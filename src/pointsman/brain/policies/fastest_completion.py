@@ -30,6 +30,10 @@ from pointsman.brain.model.view import Flags, Floats, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import least, lowest, tiered
 
+# As arrays, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
+_ZERO = np.array(0.0)
+_HALF = np.array(0.5)
+
 
 @dataclass(frozen=True, slots=True)
 class FastestCompletion(Policy):
@@ -89,7 +93,7 @@ class FastestCompletion(Policy):
         step += view.context_tokens * view.tpot_per_context
         step += member
         member *= batch
-        member *= 0.5
+        member *= _HALF
         step += member
         step *= view.output_tokens
         return step
@@ -110,7 +114,7 @@ class FastestCompletion(Policy):
         evicted -= view.room_tokens
         evicted += cached
         np.minimum(evicted, cached, out=evicted)
-        np.maximum(evicted, 0.0, out=evicted)
+        np.maximum(evicted, _ZERO, out=evicted)
         evicted *= view.prefill_per_token
         evicted *= self.reuse
         return evicted
@@ -127,10 +131,15 @@ class FastestCompletion(Policy):
         return short & (view.outstanding < self.decode_cap) if self.decode_cap else short
 
     def _regret(self, view: View) -> float:
-        """Seconds lost by the second-best node instead of the best; −1 when the best is not open."""
+        """Seconds lost by the second-best node instead of the best; −1 when the best is not open.
+
+        With one candidate the second best is unknown: then what its cache saves there is what would be lost.
+        """
         wait = self._wait(view)
         scores = self._score(view, wait)
         best = int(scores.argmin())
         if not self._open(view, wait)[best]:
             return -1.0
-        return float(np.partition(scores, 1)[1] - scores[best]) if len(scores) > 1 else 0.0
+        if len(scores) == 1:
+            return float(view.overlap[0] * view.prefill_per_token[0])
+        return float(np.partition(scores, 1)[1] - scores[best])

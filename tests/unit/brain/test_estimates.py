@@ -1,0 +1,94 @@
+"""What leases teach."""
+
+import pytest
+from tests.support.driver import TestDriver
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.outcome import Outcome, Verdict
+
+
+def one_node(**more: object) -> TestDriver:
+    driver = TestDriver()
+    driver.add("a", slots=50, **more)
+    return driver
+
+
+def test_declared_hardware_gives_the_first_rates() -> None:
+    unknown = one_node().dispatcher.fleet.columns
+    known = one_node(profile="Llama-3-8B", hardware="H100").dispatcher.fleet.columns
+    assert known.prefill_per_token[0] < 0.5 * unknown.prefill_per_token[0]
+    assert 0.002 < known.tpot_base[0] < 0.02
+
+
+def test_a_slow_node_is_seen_to_be_slow() -> None:
+    driver = TestDriver("round_robin")
+    driver.add("fast", slots=50)
+    driver.add("slow", slots=50)
+    for _ in range(40):
+        begun = driver.now
+        pair = [driver.submit(tokens=8000) for _ in range(2)]
+        for ticket, seconds in zip(pair, (1.0, 4.0), strict=True):
+            driver.now = begun + seconds
+            driver.first_token(driver.lease_of(ticket))
+            driver.finish(driver.lease_of(ticket))
+    columns = driver.dispatcher.fleet.columns
+    assert columns.prefill_per_token[1] > 2.5 * columns.prefill_per_token[0]
+    assert columns.response_seconds[1] > columns.response_seconds[0]
+    driver.tick(0.2)
+    assert columns.speed[0] > 1.0 > columns.speed[1]
+
+
+def test_tokens_per_byte_and_output_length_are_learned_from_usage() -> None:
+    driver = one_node()
+    estimates = driver.dispatcher.estimates
+    for _ in range(60):
+        ticket = driver.submit(tokens=0, prompt_bytes=6000, max_tokens=4000)
+        driver.finish(driver.lease_of(ticket), Outcome(verdict=Verdict.OK, prompt_tokens=2000, completion_tokens=40))
+    ticket = driver.submit(tokens=0, prompt_bytes=3000, max_tokens=4000)
+    sized = driver.dispatcher._tickets[ticket]
+    assert sized.prompt_tokens == pytest.approx(1000, rel=0.1)
+    assert sized.output_tokens == pytest.approx(40, rel=0.5)
+    assert estimates.load()[0] < 1.0
+
+
+def test_failures_teach_nothing_about_speed() -> None:
+    driver = one_node()
+    before = driver.dispatcher.fleet.columns.service_seconds[0]
+    ticket = driver.submit()
+    driver.now = 500.0
+    driver.finish(driver.lease_of(ticket), Outcome(verdict=Verdict.FAIL, reason="reset", delivered=True))
+    assert driver.dispatcher.fleet.columns.service_seconds[0] == before
+
+
+def test_seconds_between_tokens_need_a_stream_and_two_tokens() -> None:
+    driver = one_node()
+    dispatcher = driver.dispatcher
+    ticket = driver.submit()
+    lease = dispatcher._leases[driver.lease_of(ticket)]
+    driver.now = 1.0
+    driver.first_token(lease.id)
+    one = Outcome(verdict=Verdict.OK, completion_tokens=1)
+    assert dispatcher.estimates.ended(lease, one, 2.0) is None
+    eleven = Outcome(verdict=Verdict.OK, completion_tokens=11)
+    assert dispatcher.estimates.ended(lease, eleven, 2.0) == pytest.approx(0.1)
+
+
+def test_a_lease_of_a_node_that_left_teaches_its_successor_nothing() -> None:
+    driver = one_node()
+    dispatcher = driver.dispatcher
+    lease = dispatcher._leases[driver.lease_of(driver.submit())]
+    dispatcher.fleet.generation[0] += 1
+    assert dispatcher.estimates.ended(lease, Outcome(verdict=Verdict.OK, completion_tokens=9), 5.0) is None
+    dispatcher.fleet.generation[0] -= 1
+
+
+def test_recovery_is_sampled_on_the_agenda() -> None:
+    driver = TestDriver(recovery_sample_s=1.0)
+    driver.add("a", slots=10)
+    tickets = [driver.submit() for _ in range(8)]
+    for ticket in tickets:
+        driver.tick(1.0)
+        driver.finish(driver.lease_of(ticket))
+    driver.tick(1.0)
+    assert driver.dispatcher.fleet.columns.recovery_slope[0] > 0.0
+    assert NodeSpec(url="x").name == "x"

@@ -1,0 +1,101 @@
+"""Nodes join, report, fall, return and leave."""
+
+import pytest
+from tests.support.driver import TestDriver
+
+from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Probe
+from pointsman.brain.model.reports import NodeReport
+
+
+@pytest.fixture
+def driver() -> TestDriver:
+    driver = TestDriver()
+    driver.add("a", slots=None)
+    driver.add("b", slots=10)
+    return driver
+
+
+def test_a_new_node_is_probed_at_once() -> None:
+    dispatcher = TestDriver().dispatcher
+    spec = NodeSpec(url="http://x")
+    assert dispatcher.add_node(spec, 0.0) == [Probe(spec)]
+    assert dispatcher.fleet.states[0] is NodeState.JOINING
+
+
+def test_models_are_learned_unless_they_are_declared(driver: TestDriver) -> None:
+    spec = NodeSpec(url="http://c", id="c")
+    driver.obey(driver.dispatcher.add_node(spec, 0.0))
+    assert not driver.dispatcher.knows("found")
+    driver.report("c", models=("found", "lora"))
+    driver.report("a", models=("found",))
+    assert driver.dispatcher.models() == ["found", "lora", "m"]
+    assert driver.dispatcher.available("found") == 1
+
+
+def test_what_is_declared_wins_over_what_is_reported(driver: TestDriver) -> None:
+    driver.report("a", slots=7)
+    driver.report("b", slots=7)
+    assert driver.dispatcher.fleet.columns.slots[:2].tolist() == [7, 10]
+
+
+def test_capacity_follows_the_engine(driver: TestDriver) -> None:
+    driver.report("a", kv_blocks=500, block_tokens=32)
+    columns = driver.dispatcher.fleet.columns
+    assert columns.kv_capacity[0] == 500
+    assert columns.block_tokens[0] == 32
+
+
+def test_weight_caps_what_a_node_may_hold(driver: TestDriver) -> None:
+    driver.obey(driver.dispatcher.set_weight("b", 0.2, 0.0))
+    for _ in range(12):
+        driver.submit()
+    assert list(driver.node_of.values()).count("b") == 2
+    with pytest.raises(ValueError, match="above 0"):
+        driver.dispatcher.set_weight("b", 0.0, 0.0)
+
+
+def test_a_failed_status_query_sets_load_to_one(driver: TestDriver) -> None:
+    driver.report("a", load=0.3)
+    assert driver.dispatcher.estimates.load()[0] == pytest.approx(0.3)
+    driver.report("a", ok=False)
+    assert driver.dispatcher.estimates.load()[0] == 1.0
+
+
+def test_a_dead_node_is_out_after_four_probes_and_joins_again_after_its_time(driver: TestDriver) -> None:
+    states = driver.dispatcher.fleet.states
+    for _ in range(4):
+        driver.report("a", ok=False)
+    assert states[0] is NodeState.DOWN
+    driver.report("a")
+    assert states[0] is NodeState.DOWN
+    driver.tick(11.0)
+    driver.report("a")
+    assert states[0] is NodeState.JOINING
+
+
+def test_a_suspect_node_is_used_when_nothing_else_is_there(driver: TestDriver) -> None:
+    for _ in range(2):
+        driver.report("a", ok=False)
+    assert driver.node(driver.submit()) == "b"
+    driver.obey(driver.dispatcher.drain("b", 0.0))
+    assert driver.node(driver.submit()) == "a"
+
+
+def test_an_idle_node_leaves_at_once_and_its_name_is_free(driver: TestDriver) -> None:
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    assert "a" not in driver.dispatcher.fleet.row_of
+    driver.add("a")
+    assert driver.dispatcher.available("m") == 2
+
+
+def test_a_report_of_a_node_that_left_is_passed_over(driver: TestDriver) -> None:
+    assert driver.dispatcher.report(NodeReport(node="gone", ok=True), 0.0) == []
+
+
+def test_undrain_takes_back_a_removal(driver: TestDriver) -> None:
+    ticket = next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == "a")
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    driver.obey(driver.dispatcher.undrain("a", 0.0))
+    driver.finish(driver.lease_of(ticket))
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP

@@ -1,0 +1,90 @@
+"""From a ticket to a lease."""
+
+import pytest
+from tests.support.driver import FAILED, TestDriver, chain
+
+from pointsman.brain.model.outcome import Outcome, Verdict
+
+
+def driver_of(policy: str = "least_requests", **more: object) -> TestDriver:
+    driver = TestDriver(policy)
+    for name in "ab":
+        driver.add(name, **{"slots": 50, "kv_tokens": 16_000, **more})
+    return driver
+
+
+def test_overlap_is_never_more_than_the_prompt() -> None:
+    driver = driver_of("prefix_affinity")
+    long = driver.submit(tokens=80, chain=chain(1, 2, 3, 4, 5))
+    driver.finish(driver.lease_of(long))
+    short = driver.submit(tokens=50, chain=chain(1, 2, 3, 4, 5))
+    lease = driver.dispatcher._leases[driver.lease_of(short)]
+    assert lease.overlap_tokens == 50
+    assert lease.booking.backlog_tokens == 0
+
+
+def test_a_lease_books_what_is_not_cached_and_reserves_prompt_and_answer() -> None:
+    driver = driver_of("prefix_affinity")
+    driver.finish(driver.lease_of(driver.submit(tokens=48, chain=chain(1, 2, 3))))
+    lease = driver.dispatcher._leases[driver.lease_of(driver.submit(tokens=100, chain=chain(1, 2, 3, 4), max_tokens=1))]
+    assert lease.booking.backlog_tokens == 100 - 48
+    assert lease.blocks == 7
+
+
+def test_a_node_at_its_cap_is_no_candidate() -> None:
+    driver = driver_of(slots=1)
+    assert {driver.node(driver.submit()), driver.node(driver.submit())} == {"a", "b"}
+    waiting = driver.submit()
+    assert waiting in driver.waiting
+
+
+def test_only_the_failed_node_is_excluded_from_the_second_try() -> None:
+    driver = driver_of()
+    driver.add("c", slots=50)
+    ticket = driver.submit()
+    failed = driver.node(ticket)
+    driver.finish(driver.lease_of(ticket), FAILED)
+    view = driver.dispatcher.placement.view(driver.dispatcher._tickets[ticket], 0.0)
+    assert view is not None
+    names = {driver.dispatcher.fleet.spec(int(row)).name for row in view.nodes}
+    assert names == {"a", "b", "c"} - {failed}
+
+
+def test_room_in_links_follows_capacity_and_link_size() -> None:
+    driver = driver_of("round_robin")
+    index = driver.dispatcher.placement.index
+    driver.submit(chain=chain(1, tokens_per_link=16.0))
+    assert index.capacity(0) == 1000
+    driver.submit(chain=chain(2, tokens_per_link=16.0))
+    driver.submit(chain=chain(3, tokens_per_link=64.0))
+    assert index.capacity(0) == 250
+
+
+def test_room_shrinks_when_the_engine_reports_less_cached_than_believed() -> None:
+    driver = driver_of("prefix_affinity")
+    index = driver.dispatcher.placement.index
+    missed = Outcome(verdict=Verdict.OK, prompt_tokens=64, completion_tokens=5, cached_tokens=0)
+    for _ in range(20):
+        ticket = driver.submit(tokens=64, chain=chain(1, 2, 3, 4))
+        node = driver.dispatcher.fleet.row_of[driver.node(ticket)]
+        driver.first_token(driver.lease_of(ticket))
+        driver.finish(driver.lease_of(ticket), missed)
+    assert index.capacity(node) < 300
+
+
+def test_cached_blocks_show_in_the_columns() -> None:
+    driver = driver_of("round_robin")
+    driver.submit(tokens=64, chain=chain(1, 2, 3, 4))
+    assert driver.dispatcher.fleet.columns.kv_cached[0] == 4
+
+
+@pytest.mark.parametrize("policy", ["two_choices", "jiq", "random"])
+def test_equal_seeds_give_equal_choices(policy: str) -> None:
+    def nodes(seed: int) -> list[str]:
+        driver = TestDriver(policy, seed=seed)
+        for name in "abcd":
+            driver.add(name, slots=50)
+        return [driver.node(driver.submit()) for _ in range(30)]
+
+    assert nodes(1) == nodes(1)
+    assert nodes(1) != nodes(2)
