@@ -1,0 +1,92 @@
+"""The journal of the real gateway, with real sockets and engines' real timing, replays to the same choices."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from pointsman.observe.replay import differences, replay
+
+REQUESTS = 60
+
+
+def free_ports(n: int) -> list[int]:
+    """Ports nobody listens on at the moment."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def command(*arguments: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "pointsman", *map(str, arguments)], stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[tuple[str, str, Path, subprocess.Popen[bytes]]]:
+    """A gateway before a fast and a slow engine: its two addresses, its journal and its process."""
+    fast, slow, data, admin = free_ports(4)
+    journal = tmp_path / "run.jsonl"
+    common = ("--model", "m", "--time-scale", 20)
+    started = [command("engine", "--port", fast, *common), command("engine", "--port", slow, "--speed", 0.3, *common)]
+    settings = tmp_path / "serve.toml"
+    settings.write_text(
+        f"""
+        listen = "127.0.0.1:{data}"
+        admin_listen = "127.0.0.1:{admin}"
+        journal = "{journal}"
+        nodes = [{{ url = "http://127.0.0.1:{fast}" }}, {{ url = "http://127.0.0.1:{slow}" }}]
+        timeouts = {{ lame_duck_s = 0 }}
+        """
+    )
+    started.append(command("serve", "--config", settings))
+    yield f"http://127.0.0.1:{data}", f"http://127.0.0.1:{admin}", journal, started[-1]
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+async def until_both_are_up(session: aiohttp.ClientSession, admin: str) -> None:
+    while True:
+        with suppress(aiohttp.ClientError):
+            async with session.get(f"{admin}/nodes") as answer:
+                if [node["state"] for node in await answer.json()] == ["up", "up"]:
+                    return
+        await asyncio.sleep(0.05)
+
+
+async def ask(session: aiohttp.ClientSession, data: str, number: int) -> None:
+    """One streamed request of ten sessions; every eighth client leaves after the first byte."""
+    content = f"session {number % 10} " + "word " * 600 + str(number)
+    body = {"model": "m", "stream": True, "max_tokens": 20, "messages": [{"role": "user", "content": content}]}
+    async with session.post(f"{data}/v1/chat/completions", json=body) as answer:
+        assert answer.status == 200
+        if number % 8 == 0:
+            await answer.content.readany()
+            answer.close()
+        else:
+            assert (await answer.read()).endswith(b"data: [DONE]\n\n")
+
+
+async def test_a_journal_of_the_gateway_replays_to_the_same_choices(
+    fleet: tuple[str, str, Path, subprocess.Popen[bytes]],
+) -> None:
+    data, admin, journal, gateway = fleet
+    async with aiohttp.ClientSession() as session:
+        await until_both_are_up(session, admin)
+        for policy in ("fastest_completion", "two_choices"):
+            async with session.put(f"{admin}/policy", json={"policy": policy}) as answer:
+                assert answer.status == 200
+            await asyncio.gather(*(ask(session, data, number) for number in range(REQUESTS // 2)))
+    gateway.terminate()
+    await asyncio.to_thread(gateway.wait)
+    lines = journal.read_bytes().splitlines()
+    assert len(replay(lines)) == REQUESTS
+    assert differences(lines) == []
