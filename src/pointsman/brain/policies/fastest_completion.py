@@ -29,6 +29,7 @@ from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, Floats, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import least, lowest, tiered
+from pointsman.brain.policies.window import by_candidates, stacked
 
 # As arrays, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
 _ZERO = np.array(0.0)
@@ -54,10 +55,10 @@ class FastestCompletion(Policy):
     doubt_above: float = 1.0
 
     def score(self, request: Request, view: View) -> Scores:
-        return self._score(view, self._wait(view))
+        return self._score(view, self._wait(view, view.prompt_tokens + view.output_tokens))
 
     def choose(self, request: Request, view: View) -> Choice | Hold:
-        wait = self._wait(view)
+        wait = self._wait(view, view.prompt_tokens + view.output_tokens)
         scores = self._score(view, wait)
         index = lowest(scores, view.draw)
         if self.late_binding and self._must_hold(view, wait, index):
@@ -66,8 +67,10 @@ class FastestCompletion(Policy):
 
     def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
         """Of the tickets whose best node is open the one with most regret, the earlier on ties; else the head."""
-        regrets = [self._regret(view) for view in views]
-        return max(range(len(regrets)), key=regrets.__getitem__)
+        regrets = np.zeros(len(views))
+        for alike in by_candidates(views):
+            regrets[alike] = self._regrets(stacked([views[index] for index in alike]))
+        return int(regrets.argmax())
 
     def _score(self, view: View, wait: Floats) -> Scores:
         cost = self._decode(view)
@@ -89,21 +92,24 @@ class FastestCompletion(Policy):
         context = view.prompt_tokens + 0.5 * view.output_tokens
         batch = np.minimum(view.outstanding, view.slots)
         member = view.tpot_per_sequence + context * view.tpot_per_context
-        step = view.tpot_base + batch * view.tpot_per_sequence
+        step: Floats = view.tpot_base + batch * view.tpot_per_sequence
         step += view.context_tokens * view.tpot_per_context
-        step += member
+        step = step + member
         member *= batch
         member *= _HALF
         step += member
         step *= view.output_tokens
         return step
 
-    def _wait(self, view: View) -> Floats:
-        """Seconds until the node turns to this request. Blocks free at the pace at which their holders finish."""
-        needed = view.prompt_tokens + view.output_tokens
+    def _wait(self, view: View, most_tokens: float) -> Floats:
+        """Seconds until the node turns to a request. Blocks free at the pace at which their holders finish.
+
+        `most_tokens`: prompt and output of the view's request (the longest one of a stacked view).
+        """
         room = view.room_tokens
-        if least(room) >= needed:
+        if least(room) >= most_tokens:
             return view.backlog_seconds
+        needed = view.prompt_tokens + view.output_tokens
         reserved = np.maximum(view.kv_reserved * view.block_tokens, 1.0)
         return view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
 
@@ -130,16 +136,13 @@ class FastestCompletion(Policy):
         short: Flags = wait <= self.hold_above / view.gateways
         return short & (view.outstanding < self.decode_cap) if self.decode_cap else short
 
-    def _regret(self, view: View) -> float:
-        """Seconds lost by the second-best node instead of the best; −1 when the best is not open.
-
-        With one candidate the second best is unknown: then what its cache saves there is what would be lost.
-        """
-        wait = self._wait(view)
+    def _regrets(self, view: View) -> Floats:
+        """Seconds each ticket of a stacked view loses by its second-best node; −1 where the best is not open."""
+        wait = self._wait(view, float(np.max(view.prompt_tokens + view.output_tokens)))
         scores = self._score(view, wait)
-        best = int(scores.argmin())
-        if not self._open(view, wait)[best]:
-            return -1.0
-        if len(scores) == 1:
-            return float(view.overlap[0] * view.prefill_per_token[0])
-        return float(np.partition(scores, 1)[1] - scores[best])
+        if scores.shape[1] == 1:
+            return np.zeros(len(scores))
+        best = scores.argmin(axis=1)
+        open_ = np.broadcast_to(self._open(view, wait), scores.shape)[np.arange(len(best)), best]
+        ordered = np.partition(scores, 1, axis=1)
+        return np.where(open_, ordered[:, 1] - ordered[:, 0], -1.0)

@@ -1,0 +1,36 @@
+"""Many waiting tickets seen at once: their views stacked into one, so that a window takes a few array operations.
+
+A stacked view is an ordinary view of the shared candidates whose request-side quantities carry a leading axis: overlap
+is (tickets, candidates), prompt and output tokens are (tickets, 1). Formulas written for one ticket broadcast over it.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from pointsman.brain.model.view import View
+
+
+def by_candidates(views: Sequence[View]) -> Iterable[list[int]]:
+    """Indexes of the views, grouped by equal candidates (a retry excludes the nodes it failed on)."""
+    groups: dict[bytes, list[int]] = {}
+    for index, view in enumerate(views):
+        groups.setdefault(view.nodes.tobytes(), []).append(index)
+    return groups.values()
+
+
+def stacked(views: Sequence[View]) -> View:
+    """One view of all `views`, which must share their candidates and their moment."""
+    first = views[0]
+    return View(
+        first.columns,
+        first.nodes,
+        overlap=np.stack([view.overlap for view in views]),
+        prompt_tokens=cast(Any, np.array([[view.prompt_tokens] for view in views])),
+        output_tokens=cast(Any, np.array([[view.output_tokens] for view in views])),
+        now=first.now,
+        whole=first.whole,
+        ttft_objective=first.ttft_objective,
+        gateways=first.gateways,
+    )
