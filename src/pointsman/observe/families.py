@@ -21,7 +21,7 @@ def _family(kind: Kind, name: str, labels: str, field: str, text: str) -> Family
     return Family(f"pointsman_{name}", kind, tuple(labels.split()), text, field)
 
 
-# Bucket bounds in seconds. Each step is at most a factor 2.5, so a quantile read from buckets is off by less.
+# Bucket bounds in seconds. A quantile read from buckets is off by less than the step it lies in.
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0)
 TOKEN_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 WAIT_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
