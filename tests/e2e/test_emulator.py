@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from pointsman.engine.emulator import Engine
+from pointsman.engine.emulator import Engine, serve
 from pointsman.engine.settings import EngineConfig
 
 FAST: dict[str, Any] = {"port": 0, "time_scale": 50.0, "prefill_tokens_per_second": 1e6, "decode_base_ms": 20.0}
@@ -318,6 +319,63 @@ async def test_reset_forgets_the_cache(client: Client) -> None:
     assert await client.audit() == []
     usage = (await client.post(CHAT, chat("word " * 100)))[1]["usage"]
     assert usage["prompt_tokens_details"]["cached_tokens"] == 0
+
+
+async def test_reset_waits_for_an_idle_engine(client: Client) -> None:
+    running = asyncio.create_task(client.post(CHAT, chat(max_tokens=2000)))
+    await client.until("start")
+    assert (await client.post("/admin/reset", {}))[0] == 409
+    assert json.loads(await client.get("/load")) == {"server_load": 1}
+    running.cancel()
+    await client.until("abort")
+    assert (await client.post("/admin/reset", {}))[0] == 200
+
+
+async def test_chats_are_tokenized_with_their_template(client: Client) -> None:
+    body = chat()
+    _, tokenized = await client.post("/tokenize", body)
+    _, answered = await client.post(CHAT, body | {"return_token_ids": True})
+    assert tokenized["tokens"] == answered["prompt_token_ids"]
+    assert tokenized["count"] == answered["usage"]["prompt_tokens"]
+    _, completion = await client.post(COMPLETIONS, {"prompt": tokenized["tokens"], "return_token_ids": True})
+    assert completion["choices"][0]["prompt_token_ids"] == tokenized["tokens"]
+    assert (await client.post("/tokenize", {}))[0] == 400
+    assert (await client.post("/detokenize", {"tokens": [-1]}))[0] == 400
+
+
+@pytest.mark.parametrize(("path", "status"), [("/nowhere", 404), ("/health", 405)])
+async def test_unknown_routes_are_answered_in_json(client: Client, path: str, status: int) -> None:
+    got, answer = await client.post(path, {})
+    assert got == status
+    assert "detail" in answer
+
+
+async def test_the_audit_is_also_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    async with Engine(EngineConfig(**FAST, audit_log=str(path))) as engine, aiohttp.ClientSession() as session:
+        client = Client(engine, session)
+        await client.post(CHAT, chat())
+        recorded = await client.audit()
+    assert [json.loads(line) for line in path.read_text().splitlines()] == recorded
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (EngineConfig(gpu="B9000"), "unknown gpu 'B9000'"),
+        (EngineConfig(audit_log="/nonexistent/log"), "/nonexistent/log"),
+    ],
+)
+def test_what_cannot_start_says_why_in_a_line(
+    config: EngineConfig, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert serve(config) == 1
+    assert reason in capsys.readouterr().err
+
+
+async def test_a_port_that_is_taken_is_an_error(client: Client) -> None:
+    with pytest.raises(OSError, match=str(client.engine.port)):
+        await Engine(EngineConfig(port=client.engine.port)).__aenter__()
 
 
 async def test_the_openai_client_understands_it(client: Client) -> None:

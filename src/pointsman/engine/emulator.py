@@ -9,6 +9,7 @@ import asyncio
 import signal
 import sys
 
+import msgspec
 import uvloop
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -133,6 +134,9 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     except ApiError as error:
         echoed = {REQUEST_ID: request.headers[REQUEST_ID]} if REQUEST_ID in request.headers else None
         return web.Response(body=error.body(), status=error.status, content_type="application/json", headers=echoed)
+    except web.HTTPException as error:  # no such route or method, or a body too large: worded as FastAPI does
+        detail = {"detail": error.reason}
+        return web.Response(body=msgspec.json.encode(detail), status=error.status, content_type="application/json")
     except Broken:
         return web.Response(status=500)  # not sent: the connection is gone
 

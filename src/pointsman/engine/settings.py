@@ -30,7 +30,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = None
     decode_per_sequence_ms: Annotated[float, Meta(description="what each sequence adds to a decode step", ge=0)] = 0.0
     speed: Annotated[float, Meta(description="speed relative to the profile; 0.33 is three times slower", gt=0)] = 1.0
-    overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 15.0
+    overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks (default: what the GPU memory holds)")] = (
         None
     )
