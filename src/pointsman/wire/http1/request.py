@@ -55,13 +55,26 @@ class RequestSink(Protocol):
 class RequestReader:
     """Feeds bytes, calls `sink` once per head and once per whole request, in order."""
 
-    __slots__ = ("_body", "_head", "_headers", "_parser", "_partial", "_pieces", "_sink", "_size", "_target", "limits")
+    __slots__ = (
+        "_body",
+        "_complete",
+        "_head",
+        "_headers",
+        "_parser",
+        "_partial",
+        "_pieces",
+        "_sink",
+        "_size",
+        "_target",
+        "limits",
+    )
 
     def __init__(self, sink: RequestSink, limits: HttpLimits) -> None:
         self.limits = limits
         self._sink = sink
         self._parser = HttpRequestParser(self)
         self._head: RequestHead | None = None
+        self._complete = 0
         self.on_message_begin()
         self._partial = 0
 
@@ -70,7 +83,7 @@ class RequestReader:
 
         After an error the connection is beyond repair: answer and close.
         """
-        began_inside_head = self._size > 0 and self._head is None
+        complete = self._complete
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -82,7 +95,7 @@ class RequestReader:
             raise
         except HttpParserError as error:
             raise BadRequest(f"not a valid HTTP/1.1 request: {error}") from None
-        if began_inside_head and self._head is None:
+        if self._head is None and self._complete == complete:
             self._grow_partial(len(data))
 
     def close(self) -> None:
@@ -154,6 +167,7 @@ class RequestReader:
         head, pieces = self._head, self._pieces
         self._head = None
         self._size = 0
+        self._complete += 1
         if head is not None:
             self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
 

@@ -1,0 +1,144 @@
+"""A gateway inside the test's own loop, with nodes that do as they are told."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import uvloop
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.registry import build
+from pointsman.brain.policies.table import PolicyTable
+from pointsman.clock import WallClock
+from pointsman.gateway.app import Gateway, GatewaySettings
+from pointsman.gateway.settings import Timeouts
+
+from .scripted_upstream import Script, ScriptedUpstream
+
+QUICK = Timeouts(lame_duck_s=0.0, drain_s=2.0)
+CHAT = "/v1/chat/completions"
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop the gateway is made for."""
+    return {"uvloop": uvloop.new_event_loop}
+
+
+@dataclass(frozen=True)
+class Response:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    complete: bool
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Client:
+    """A raw HTTP/1.1 connection to the gateway."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def __aenter__(self) -> "Client":
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 20)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.writer.transport.abort()
+
+    def send(self, body: Any = None, path: str = CHAT, method: str = "POST", headers: tuple[str, ...] = ()) -> None:
+        data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        lines = [f"{method} {path} HTTP/1.1", "host: test", f"content-length: {len(data)}", *headers, "", ""]
+        self.writer.write("\r\n".join(lines).encode() + data)
+
+    async def ask(self, *arguments: Any, **named: Any) -> Response:
+        self.send(*arguments, **named)
+        return await self.response()
+
+    async def response(self) -> Response:
+        """The next response; `complete` is false when the connection ended inside its body."""
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 10)
+        first, *lines = head.decode().split("\r\n")[:-2]
+        headers = {name: value for name, _, value in (line.partition(": ") for line in lines)}
+        status = int(first.split(" ")[1])
+        try:
+            return Response(status, headers, await asyncio.wait_for(self._body(headers), 10), True)
+        except asyncio.IncompleteReadError as error:
+            return Response(status, headers, error.partial, False)
+
+    async def _body(self, headers: dict[str, str]) -> bytes:
+        if "content-length" in headers:
+            return await self.reader.readexactly(int(headers["content-length"]))
+        body = b""
+        while size := int((await self.reader.readuntil(b"\r\n")), 16):
+            body += (await self.reader.readexactly(size + 2))[:-2]
+        await self.reader.readexactly(2)
+        return body
+
+
+class World:
+    """A gateway, its nodes, and clients; everything is closed at the end of the test."""
+
+    def __init__(self, stack: AsyncExitStack) -> None:
+        self._stack = stack
+        self.nodes: list[ScriptedUpstream] = []
+
+    async def open(
+        self, *scripts: Script, slots: int | None = None, brain: BrainSettings | None = None, **settings: Any
+    ) -> "World":
+        """Start nodes running `scripts` and a gateway that knows them all to be up."""
+        for script in scripts:
+            self.nodes.append(await self._stack.enter_async_context(ScriptedUpstream(script)))
+        specs = [NodeSpec(url=node.url, slots=slots) for node in self.nodes]
+        await self.start(specs, brain, **settings)
+        await self.until(lambda: self.dispatcher.available() == len(specs))
+        return self
+
+    async def start(self, specs: list[NodeSpec], brain: BrainSettings | None = None, **settings: Any) -> None:
+        clock = WallClock()
+        self.dispatcher = Dispatcher(brain or BrainSettings(), PolicyTable(build("round_robin")), (), clock.now())
+        settings = {"port": 0, "timeouts": QUICK} | settings
+        self.gateway = Gateway(GatewaySettings(**settings), self.dispatcher, clock)
+        await self.gateway.start(specs)
+        self._stack.push_async_callback(self._stop)
+
+    async def client(self) -> Client:
+        return await self._stack.enter_async_context(Client(self.gateway.port))
+
+    async def until(self, true: Callable[[], bool], within_s: float = 5.0) -> None:
+        async with asyncio.timeout(within_s):
+            while not true():
+                await asyncio.sleep(0.005)
+
+    async def at_rest(self) -> None:
+        """No ticket, lease or request is left."""
+        await self.until(lambda: self.dispatcher.at_rest() and self.gateway.driver.open_requests == 0, 1.0)
+
+    async def _stop(self) -> None:
+        stopping = asyncio.ensure_future(self.gateway.stop())
+        await asyncio.sleep(0)
+        stopping.cancel()
+        await asyncio.gather(stopping, return_exceptions=True)
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with AsyncExitStack() as stack:
+        yield World(stack)
+
+
+Asked = Awaitable[Response]
+
+
+def chat(**more: Any) -> dict[str, Any]:
+    """A small chat body."""
+    return {"model": "m", "messages": [{"role": "user", "content": "hi"}], **more}

@@ -1,0 +1,205 @@
+"""Nodes fail in every way they know; the client sees one answer, or one honest end."""
+
+import asyncio
+import json
+
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.gateway.settings import Timeouts
+
+from .conftest import World, chat
+from .scripted_upstream import (
+    DONE,
+    ROLE,
+    STREAM_HEAD,
+    Cut,
+    Received,
+    always,
+    chunk,
+    event,
+    never,
+    respond,
+    stream,
+)
+
+GOOD = always(respond(b'{"good":true}'))
+TEXT = event({"content": "Hi"})
+STOP = event({}, "stop")
+
+
+async def cut(_: Received, writer: asyncio.StreamWriter) -> None:
+    raise Cut
+
+
+async def both_orders(world: World, bad: object, **asked: object) -> None:
+    """Two requests over a bad and a good node: whichever is tried first, both succeed."""
+    await world.open(bad, GOOD)  # type: ignore[arg-type]
+    client = await world.client()
+    for _ in range(2):
+        response = await client.ask(chat(**asked))
+        assert (response.status, response.body) == (200, b'{"good":true}')
+    assert world.nodes[0].requests
+    assert world.nodes[0].requests[0].body == world.nodes[1].requests[0].body
+    await world.at_rest()
+
+
+async def test_500_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, always(respond(b"{}", 500)))
+
+
+async def test_429_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, always(respond(b"{}", 429)))
+
+
+async def test_reset_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, cut)
+
+
+async def test_garbage_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, always(b"hello\r\n\r\n"))
+
+
+async def test_inband_error_before_content_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, stream(ROLE, b'data: {"error":{"message":"x","code":500}}\n\n', DONE), stream=True)
+
+
+async def test_stream_without_content_is_tried_elsewhere(world: World) -> None:
+    await both_orders(world, stream(ROLE, end=False), stream=True)
+
+
+async def test_refused_connection_is_tried_elsewhere(world: World) -> None:
+    await world.open(GOOD, GOOD)
+    await world.nodes[0].close()
+    client = await world.client()
+    for _ in range(4):
+        assert (await client.ask(chat())).status == 200
+
+
+async def test_the_nodes_own_error_when_all_fail(world: World) -> None:
+    await world.open(*[always(respond(b'{"error":"out of memory"}', 500))] * 2)
+    client = await world.client()
+    response = await client.ask(chat())
+    assert (response.status, response.body) == (500, b'{"error":"out of memory"}')
+    assert all(len(node.requests) == 1 for node in world.nodes)
+    await world.at_rest()
+
+
+async def test_client_errors_pass_and_are_not_repeated(world: World) -> None:
+    await world.open(*[always(respond(b'{"error":"too long"}', 400))] * 2)
+    client = await world.client()
+    response = await client.ask(chat())
+    assert (response.status, response.body) == (400, b'{"error":"too long"}')
+    assert sum(len(node.requests) for node in world.nodes) == 1
+
+
+async def test_a_401_of_the_node_is_our_502(world: World) -> None:
+    await world.open(always(respond(b'{"error":"bad key k"}', 401)))
+    client = await world.client()
+    response = await client.ask(chat())
+    assert response.status == 502
+    assert response.json()["error"]["code"] == "node_failed"
+    assert b"bad key" not in response.body
+
+
+async def test_cut_stream_ends_with_one_error_and_done(world: World) -> None:
+    await world.open(stream(ROLE, TEXT, b'data: {"cho', end=False))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert response.complete
+    assert response.body.startswith(ROLE + TEXT)
+    error, done = response.body.removeprefix(ROLE + TEXT).split(b"\n\n")[:2]
+    assert json.loads(error.removeprefix(b"data: "))["error"]["code"] == "node_failed"
+    assert done + b"\n\n" == DONE
+    await world.at_rest()
+
+
+async def test_stream_that_ends_without_finish_is_a_failure(world: World) -> None:
+    await world.open(stream(ROLE, TEXT))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert response.complete
+    assert b'"node_failed"' in response.body
+    assert response.body.endswith(DONE)
+
+
+async def test_finish_for_every_choice_without_done_is_success(world: World) -> None:
+    events = [ROLE, TEXT, event({"content": "a"}, "stop", 1), STOP]
+    await world.open(stream(*events))
+    client = await world.client()
+    response = await client.ask(chat(stream=True, n=2))
+    assert response.body == b"".join(events)
+
+
+async def test_inband_error_after_content_is_relayed(world: World) -> None:
+    error = b'data: {"error":{"message":"late","code":500}}\n\n'
+    await world.open(stream(ROLE, TEXT, error, DONE), GOOD)
+    client = await world.client()
+    bodies = [(await client.ask(chat(stream=True))).body for _ in range(2)]
+    assert ROLE + TEXT + error + DONE in bodies
+
+
+async def test_inband_client_error_before_content_gets_its_status(world: World) -> None:
+    await world.open(stream(ROLE, b'data: {"error":{"message":"too long","code":400}}\n\n', DONE))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert response.status == 400
+    assert response.json()["error"]["message"] == "too long"
+    assert response.headers["content-type"] == "application/json"
+
+
+async def test_cut_plain_answer_is_broken_off(world: World) -> None:
+    async def half(_: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(respond(b"x" * 100)[:-50])
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        raise Cut
+
+    await world.open(half)
+    client = await world.client()
+    response = await client.ask(chat())
+    assert not response.complete
+    await world.at_rest()
+
+
+async def test_dead_kept_connection_gets_a_free_second_try(world: World) -> None:
+    """The engine closes an idle connection just when a request is sent on it."""
+    served: list[asyncio.StreamWriter] = []
+
+    async def once(_: Received, writer: asyncio.StreamWriter) -> None:
+        if writer in served:
+            raise Cut
+        served.append(writer)
+        writer.write(respond(b"{}"))
+
+    await world.open(once, brain=BrainSettings(tries=1))
+    client = await world.client()
+    for _ in range(3):
+        assert (await client.ask(chat())).status == 200
+
+
+async def test_first_token_timeout(world: World) -> None:
+    await world.open(never, brain=BrainSettings(first_token_floor_s=0.1, first_token_ceiling_s=0.1, tries=1))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert response.status == 504
+    assert await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+
+
+async def test_silence_between_tokens(world: World) -> None:
+    async def stall(_: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + chunk(ROLE) + chunk(TEXT))
+        await asyncio.sleep(60)
+
+    await world.open(stall, timeouts=Timeouts(between_tokens_s=0.1, lame_duck_s=0))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert response.complete
+    assert b"token_timeout" in response.body
+
+
+async def test_the_clients_own_limit(world: World) -> None:
+    await world.open(never)
+    client = await world.client()
+    response = await client.ask(chat(), headers=("x-request-timeout-ms: 100",))
+    assert response.status == 504
+    await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await world.at_rest()
