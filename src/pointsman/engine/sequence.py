@@ -57,8 +57,3 @@ class Sequence:
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None
         self.finished_at: float | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Prompt and generated tokens known so far."""
-        return self.prompt_tokens + self.generated

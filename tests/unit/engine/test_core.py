@@ -130,6 +130,16 @@ def test_when_blocks_run_out_the_last_admitted_starts_over() -> None:
     assert (first.generated, second.generated) == (9, 4)
 
 
+def test_a_victim_does_not_compute_in_the_step_that_takes_its_blocks() -> None:
+    core = make_core(blocks=4)
+    core.add(Sequence("a", 8, 8), 0.0)
+    core.add(Sequence("b", 8, 8), 0.0)
+    run_step(core)
+    scheduled = step(core)
+    assert work(scheduled) == {"a": 1}
+    assert [sequence.key for sequence in scheduled.preempted] == ["b"]
+
+
 def test_a_preempted_sequence_keeps_what_it_generated() -> None:
     core = make_core(blocks=5)
     core.add(Sequence("a", 8, 8), 0.0)

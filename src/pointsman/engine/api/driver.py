@@ -50,11 +50,13 @@ class Driver:
     def abort(self, job: Job) -> bool:
         """End what is left of a job; False if it had ended."""
         now = self.now()
+        self._timeline.advance(now)
         aborted = False
         for choice in job.choices:
             if self._owners.pop(choice.sequence.key, None) is not None:
                 aborted |= self._timeline.abort(choice.sequence, now)
                 self.metrics.aborted()
+        self._arm()
         return aborted
 
     def slow_down(self, factor: float, seconds: float | None = None) -> None:
