@@ -54,12 +54,13 @@ def fleet(tmp_path: Path) -> Iterator[tuple[str, str, Path, subprocess.Popen[byt
 
 
 async def until_both_are_up(session: aiohttp.ClientSession, admin: str) -> None:
-    while True:
-        with suppress(aiohttp.ClientError):
-            async with session.get(f"{admin}/nodes") as answer:
-                if [node["state"] for node in await answer.json()] == ["up", "up"]:
-                    return
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(30):
+        while True:
+            with suppress(aiohttp.ClientConnectionError):
+                async with session.get(f"{admin}/nodes") as answer:
+                    if [node["state"] for node in await answer.json()] == ["up", "up"]:
+                        return
+            await asyncio.sleep(0.05)
 
 
 async def ask(session: aiohttp.ClientSession, data: str, number: int) -> None:

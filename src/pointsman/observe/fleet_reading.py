@@ -44,7 +44,7 @@ def read(dispatcher: Dispatcher) -> FleetReading:
         nodes=[fleet.spec(row).name for row in rows],
         states=[fleet.states[row] for row in rows],
         columns={name: column.tolist() for name, column in columns.items()},
-        queues=dispatcher.waiting(),
+        queues=dispatcher.queued(),
         index_entries=len(dispatcher.placement.index),
     )
 
