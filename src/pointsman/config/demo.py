@@ -29,8 +29,8 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     trace: Annotated[str, Meta(description="replay this trace (Mooncake, Bailian, Azure or BurstGPT) open loop")] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
     load: Annotated[float, Meta(gt=0, le=2, description="offered load as a share of the fleet's saturation")] = 0.7
-    seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 12.0
-    time_scale: Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second")] = 10.0
+    seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 11.0
+    time_scale: Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second")] = 5.0
     seed: Annotated[int, Meta(ge=0, description="seed of arrivals, lengths and texts")] = 1
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
     report: Annotated[str, Meta(description="write a self-contained HTML report with figures to this file")] = ""

@@ -60,7 +60,7 @@ async def _round(
     plan: Plan, policy: str, fleet: Fleet, session: aiohttp.ClientSession, folder: Path, tick: Tick
 ) -> Round:
     await fleet.reset(session)
-    gateway = Gateway(policy, fleet.urls.values(), folder)
+    gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder)
     try:
         await gateway.start(session)
         before = _cpu(gateway, fleet)

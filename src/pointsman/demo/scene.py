@@ -12,9 +12,10 @@ from pointsman.engine.settings import EngineConfig
 
 ENGINE = EngineConfig(
     profile="Qwen2.5-72B",
-    gpu="A100-80G",
+    gpu="H100",
     tp=8,
-    max_num_seqs=128,
+    max_num_seqs=64,  # what the gateway assumes of an engine that does not say
+    max_num_batched_tokens=2048,
     max_model_len=32_768,
     stream_interval=4,  # tokens per streamed chunk: it keeps client and gateway far from their own limits
 )
