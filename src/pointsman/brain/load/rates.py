@@ -1,9 +1,9 @@
 """Three learned rates for each node, written into three columns of the fleet.
 
 Beside the regression stands an alarm. It smooths the logarithm of measured/predicted; when that leaves the band of
-ordinary noise the node is taken to have changed as a whole, and with every further sample the regression's past is
-rescaled by what the residuals say, until they are quiet again. So a sudden change is followed within a handful of
-samples, although the regression's memory is long.
+ordinary noise the node is taken to have changed as a whole, and with each of the next samples the regression's past
+is rescaled by what the residual says. So a sudden change is followed within a handful of samples, although the
+regression's memory is long.
 
 Until a node has data of its own it uses the average of the nodes of its kind that have, else its prior.
 """
@@ -19,7 +19,8 @@ ALARM_WEIGHT = 0.3
 ALARM_ABOVE = log(1.5)
 """A smoothed residual of 50 % is more than three standard deviations of 30 % noise."""
 
-QUIET_BELOW = log(1.05)
+ALARM_SAMPLES = 8
+"""How long an alarm lasts: what one sample in it leaves of the error, 70 %, to this power is 6 %."""
 
 SHARE_EVERY = 16
 """Samples of one node between two updates of those of its kind that have none."""
@@ -28,14 +29,14 @@ SHARE_EVERY = 16
 class _Node:
     """One row's regression and alarm."""
 
-    __slots__ = ("_alarmed", "_residual", "fit", "kind", "samples")
+    __slots__ = ("_alarm", "_residual", "fit", "kind", "samples")
 
     def __init__(self, kind: str, prior: Triple, scale: Triple) -> None:
         self.kind = kind
         self.fit = RelativeRegression(prior, scale)
         self.samples = 0
         self._residual = 0.0
-        self._alarmed = False
+        self._alarm = 0  # samples it still lasts
 
     def observe(self, x: Triple, seconds: float) -> float:
         """Learn one sample; returns measured/predicted before it."""
@@ -47,8 +48,10 @@ class _Node:
 
     def _heed(self, residual: float) -> None:
         self._residual += ALARM_WEIGHT * (residual - self._residual)
-        self._alarmed = abs(self._residual) > (QUIET_BELOW if self._alarmed else ALARM_ABOVE)
-        if self._alarmed:
+        if abs(self._residual) > ALARM_ABOVE:
+            self._alarm = ALARM_SAMPLES
+        if self._alarm:
+            self._alarm -= 1
             self.fit.rescale(exp(self._residual))
             self._residual = 0.0
 

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
+_HALF = np.array(0.5)  # NumPy converts a Python float anew in every call, at half the cost of the call itself
+
 COLUMNS = (
     "outstanding",  # requests booked and not ended
     "running",  # of these, past their first token
@@ -217,7 +219,7 @@ class View:
         if "prefill_seconds" not in self._cache:
             seconds = self.overlap + self.prompt_tokens  # overlap + miss/2 = (overlap + prompt)/2
             seconds *= self.prefill_per_pair
-            seconds *= 0.5
+            seconds *= _HALF
             seconds += self.prefill_per_token
             seconds *= self.miss
             seconds += self.prefill_base

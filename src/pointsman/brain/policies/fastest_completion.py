@@ -28,22 +28,20 @@ from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, Floats, View
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
 from pointsman.brain.policies.pickers import least, lowest, tiered
 from pointsman.brain.policies.window import by_candidates, stacked
-
-# As arrays, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
-_ZERO = np.array(0.0)
-_HALF = np.array(0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class FastestCompletion(Policy):
     """min cost_j, seconds; held while every wait is above `hold_above` seconds, shared by the view's gateways.
 
-    `late_binding` off never holds. `hold_above` must not be below the P99 of the feedback delay. `decode_cap` requests
-    at most run on a node (0: as many as the node's slots). `reuse` is the probability that an evicted block would have
-    been asked for again. A node whose predictions are off by more than `doubt_above` (1 = by as much as themselves) is
-    never waited for.
+    `late_binding` off never holds. `hold_above` must not be below the P99 of the feedback delay. `decode_cap`
+    requests at most run on a node (0: as many as the node's slots). `harm` weighs what others lose: 1 makes for the
+    least waiting in all, less for a shorter longest wait, since big requests are no longer sent where they disturb
+    least. `reuse` is the probability that an evicted block would have been asked for again. A node whose predictions
+    are off by more than `doubt_above` (1 = by as much as themselves) is never waited for.
     """
 
     name: ClassVar[str] = "fastest_completion"
@@ -51,14 +49,15 @@ class FastestCompletion(Policy):
     late_binding: bool = True
     hold_above: float = 2.0
     decode_cap: int = 0
+    harm: float = 1.0
     reuse: float = 0.1
     doubt_above: float = 1.0
 
     def score(self, request: Request, view: View) -> Scores:
-        return self._score(view, self._wait(view, view.prompt_tokens + view.output_tokens))
+        return self._score(view, wait_seconds(view, view.prompt_tokens + view.output_tokens))
 
     def choose(self, request: Request, view: View) -> Choice | Hold:
-        wait = self._wait(view, view.prompt_tokens + view.output_tokens)
+        wait = wait_seconds(view, view.prompt_tokens + view.output_tokens)
         scores = self._score(view, wait)
         index = lowest(scores, view.draw)
         if self.late_binding and self._must_hold(view, wait, index):
@@ -73,57 +72,12 @@ class FastestCompletion(Policy):
         return int(regrets.argmax())
 
     def _score(self, view: View, wait: Floats) -> Scores:
-        cost = self._decode(view)
-        prefill = view.prefill_seconds
-        cost += prefill
-        cost += prefill * view.running
+        cost = service_and_harm(view, self.harm, self.reuse)
         cost += wait
-        cost += self._eviction(view)
         cost += view.penalty_seconds
         if self.decode_cap:
             return tiered(cost, view.outstanding < self.decode_cap, view.outstanding)
         return cost
-
-    def _decode(self, view: View) -> Floats:
-        """Seconds of our own decoding, and what the batch loses by one more member.
-
-        The batch is everything in flight up to the slots: what is being prefilled now will decode beside us.
-        """
-        context = view.prompt_tokens + 0.5 * view.output_tokens
-        batch = np.minimum(view.outstanding, view.slots)
-        member = view.tpot_per_sequence + context * view.tpot_per_context
-        step: Floats = view.tpot_base + batch * view.tpot_per_sequence
-        step += view.context_tokens * view.tpot_per_context
-        step = step + member
-        member *= batch
-        member *= _HALF
-        step += member
-        step *= view.output_tokens
-        return step
-
-    def _wait(self, view: View, most_tokens: float) -> Floats:
-        """Seconds until the node turns to a request. Blocks free at the pace at which their holders finish.
-
-        `most_tokens`: prompt and output of the view's request (the longest one of a stacked view).
-        """
-        room = view.room_tokens
-        if least(room) >= most_tokens:
-            return view.backlog_seconds
-        needed = view.prompt_tokens + view.output_tokens
-        reserved = np.maximum(view.kv_reserved * view.block_tokens, 1.0)
-        return view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
-
-    def _eviction(self, view: View) -> Floats:
-        """Seconds of prefill that the cached blocks to be evicted are expected to cost later."""
-        cached = view.kv_cached * view.block_tokens
-        evicted = view.miss + view.output_tokens
-        evicted -= view.room_tokens
-        evicted += cached
-        np.minimum(evicted, cached, out=evicted)
-        np.maximum(evicted, _ZERO, out=evicted)
-        evicted *= view.prefill_per_token
-        evicted *= self.reuse
-        return evicted
 
     def _must_hold(self, view: View, wait: Floats, best: int) -> bool:
         """No candidate is open, and the best one's figures are to be believed."""
@@ -137,12 +91,17 @@ class FastestCompletion(Policy):
         return short & (view.outstanding < self.decode_cap) if self.decode_cap else short
 
     def _regrets(self, view: View) -> Floats:
-        """Seconds each ticket of a stacked view loses by its second-best node; −1 where the best is not open."""
-        wait = self._wait(view, float(np.max(view.prompt_tokens + view.output_tokens)))
+        """Seconds each ticket of a stacked view would lose by not getting its best node; −1 where that is not open.
+
+        It would get its second best, or where there is but one, wait for another like it, without its cache.
+        """
+        wait = wait_seconds(view, float(np.max(view.prompt_tokens + view.output_tokens)))
         scores = self._score(view, wait)
-        if scores.shape[1] == 1:
-            return np.zeros(len(scores))
         best = scores.argmin(axis=1)
         open_ = np.broadcast_to(self._open(view, wait), scores.shape)[np.arange(len(best)), best]
-        ordered = np.partition(scores, 1, axis=1)
-        return np.where(open_, ordered[:, 1] - ordered[:, 0], -1.0)
+        if scores.shape[1] == 1:
+            loss = (uncached_prefill(view) - view.prefill_seconds)[:, 0]
+        else:
+            ordered = np.partition(scores, 1, axis=1)
+            loss = ordered[:, 1] - ordered[:, 0]
+        return np.where(open_, loss, -1.0)

@@ -61,7 +61,7 @@ def test_follows_a_fourfold_slowdown_within_ten_samples(seed: int) -> None:
     for case in cases[100:]:
         model.observe_prefill(0, *case, engine(*case, slowness=4.0))
     ratios = [prefill(columns, *case) / engine(*case, slowness=4.0) for case in cases]
-    assert 0.75 < np.median(ratios) < 1.35
+    assert 0.65 < np.median(ratios) < 1.5
 
 
 @settings(max_examples=25)

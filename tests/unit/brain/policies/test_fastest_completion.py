@@ -44,6 +44,12 @@ def test_prefill_harms_those_who_decode(choose: Any) -> None:
     assert choose("fastest_completion", **FLAT, overlap=[600.0, 0.0], running=[1.0, 0.0]).index == 0
 
 
+def test_harm_can_count_for_less(choose: Any) -> None:
+    columns = {**FLAT, "overlap": [300.0, 0.0], "running": [1.0, 0.0]}
+    assert choose("fastest_completion", **columns).index == 1
+    assert choose("fastest_completion", {"harm": 0.25}, **columns).index == 0
+
+
 def test_faster_decoding_wins_long_answers(choose: Any) -> None:
     columns = {"tpot_base": [0.02, 0.01], "prefill_base": [0.01, 0.5], "overlap": [0.0, 0.0]}
     assert choose("fastest_completion", **columns, output_tokens=10.0).index == 0
@@ -102,6 +108,11 @@ def test_freed_node_goes_to_the_ticket_that_has_its_cache_there(make_view: Any) 
         make_view(**freed, overlap=[0.0, 900.0]),
     ]
     assert FastestCompletion().pick([REQUEST] * 3, views) == 1
+
+
+def test_only_node_with_room_goes_to_the_ticket_that_has_its_cache_there(make_view: Any) -> None:
+    views = [make_view(nodes=[3], overlap=[overlap]) for overlap in (0.0, 500.0, 900.0, 100.0)]
+    assert FastestCompletion().pick([REQUEST] * 4, views) == 2
 
 
 def test_ticket_that_rather_waits_for_its_cache_lets_others_pass(make_view: Any) -> None:

@@ -1,0 +1,72 @@
+"""The seconds that placing a request adds to everybody's waiting, term by term.
+
+The terms are those of `fastest_completion.py`. Each function gives one float per candidate, or for a stacked view
+(`window.py`) one per ticket and candidate.
+"""
+
+import numpy as np
+
+from pointsman.brain.model.view import Floats, View
+from pointsman.brain.policies.pickers import least
+
+# An array, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
+_ZERO = np.array(0.0)
+
+
+def wait_seconds(view: View, most_tokens: float) -> Floats:
+    """Seconds until the node turns to the request. Blocks free at the pace at which their holders finish.
+
+    `most_tokens`: prompt and output of the view's request, or of the longest one of a stacked view.
+    """
+    room = view.room_tokens
+    if least(room) >= most_tokens:
+        return view.backlog_seconds
+    needed = view.prompt_tokens + view.output_tokens
+    reserved = np.maximum(view.kv_reserved * view.block_tokens, 1.0)
+    return view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
+
+
+def service_and_harm(view: View, harm: float, reuse: float) -> Floats:
+    """Seconds of prefill and decoding, and `harm` times what others lose; `reuse` of evicted tokens come back.
+
+    The batch is everything in flight up to the slots: what is being prefilled now will decode beside us.
+    """
+    batch = np.minimum(view.outstanding, view.slots)
+    context = view.prompt_tokens + 0.5 * view.output_tokens
+    member = view.tpot_per_sequence + context * view.tpot_per_context  # what one more adds to each step
+    prefill = view.prefill_seconds
+    seconds = _decode(view, batch, member)
+    seconds += prefill
+    lost = member * batch
+    lost *= 0.5 * view.output_tokens
+    lost += prefill * view.running
+    lost += _eviction(view, reuse)
+    seconds += lost if harm == 1.0 else lost * harm
+    return seconds
+
+
+def uncached_prefill(view: View) -> Floats:
+    """Seconds of the whole prompt's prefill."""
+    prompt = view.prompt_tokens
+    return view.prefill_base + prompt * (view.prefill_per_token + 0.5 * prompt * view.prefill_per_pair)
+
+
+def _decode(view: View, batch: Floats, member: Floats) -> Floats:
+    step = view.tpot_base + batch * view.tpot_per_sequence
+    step += view.context_tokens * view.tpot_per_context
+    seconds: Floats = step + member
+    seconds *= view.output_tokens
+    return seconds
+
+
+def _eviction(view: View, reuse: float) -> Floats:
+    """What is needed beyond the free blocks is evicted, as far as anything is cached."""
+    cached = view.kv_cached * view.block_tokens
+    evicted = view.miss + view.output_tokens
+    evicted -= view.room_tokens
+    evicted += cached
+    np.minimum(evicted, cached, out=evicted)
+    np.maximum(evicted, _ZERO, out=evicted)
+    evicted *= view.prefill_per_token
+    evicted *= reuse
+    return evicted
