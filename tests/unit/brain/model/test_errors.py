@@ -1,0 +1,35 @@
+import pytest
+
+from pointsman.brain.model import errors
+from pointsman.brain.model.errors import PointsmanError
+
+
+def tree(base: type[PointsmanError] = PointsmanError) -> list[type[PointsmanError]]:
+    return [base, *(below for child in base.__subclasses__() for below in tree(child))]
+
+
+def drawn() -> dict[str, tuple[int, str]]:
+    """The leaves of the drawing at the top of the module: name to status and code."""
+    lines = [line.split() for line in (errors.__doc__ or "").splitlines()]
+    rows = [[word for word in line if word.strip("│├└─")] for line in lines]
+    return {row[0]: (int(row[1]), row[2]) for row in rows if len(row) == 3 and row[1].isdigit()}
+
+
+def test_the_drawing_is_the_tree() -> None:
+    told = drawn()
+    assert len(told) > 10
+    by_name = {kind.__name__: kind for kind in tree()}
+    assert {name: (by_name[name].status, by_name[name].code) for name in told} == told
+
+
+@pytest.mark.parametrize("kind", tree())
+def test_every_error_has_what_a_client_needs(kind: type[PointsmanError]) -> None:
+    error = kind("what was wrong", param="model")
+    assert (error.message, str(error), error.param) == ("what was wrong", "what was wrong", "model")
+    assert 400 <= error.status < 600
+    assert error.code
+    assert error.kind
+
+
+def test_only_overload_says_when_to_try_again() -> None:
+    assert {kind for kind in tree() if kind.retry_after_s is not None} == set(tree(errors.Overloaded))
