@@ -29,7 +29,8 @@ def wait_seconds(view: View, most_tokens: float) -> Floats:
 def service_and_harm(view: View, harm: float, reuse: float) -> Floats:
     """Seconds of prefill and decoding, and `harm` times what others lose; `reuse` of evicted tokens come back.
 
-    The batch is everything in flight up to the slots: what is being prefilled now will decode beside us.
+    The batch is everything in flight up to the slots: what waits for its prefill now will be decoding when ours runs.
+    (To count only those that decode already would send one big prompt after the other to the same node.)
     """
     batch = np.minimum(view.outstanding, view.slots)
     context = view.prompt_tokens + 0.5 * view.output_tokens
@@ -37,9 +38,9 @@ def service_and_harm(view: View, harm: float, reuse: float) -> Floats:
     prefill = view.prefill_seconds
     seconds = _decode(view, batch, member)
     seconds += prefill
-    lost = member * batch
-    lost *= 0.5 * view.output_tokens
-    lost += prefill * view.running
+    lost = member * (0.5 * view.output_tokens)
+    lost += prefill
+    lost *= batch
     lost += _eviction(view, reuse)
     seconds += lost if harm == 1.0 else lost * harm
     return seconds

@@ -5,9 +5,9 @@
 - wait: booked prefill ahead and, where blocks must free first, the predicted time until they do;
 - prefill: of the tokens not cached on j;
 - out·tpot: decoding the expected output in j's batch with this request in it;
-- harm: what others lose. Each decoding request stands still for the added prefill, each member of the batch decodes
-  slower for as long as it shares the batch (half of the output, on average), and each evicted token costs its
-  recomputation with the probability that it would have been used again.
+- harm: what others lose. Each member of the batch stands still for the added prefill and then decodes slower for as
+  long as it shares the batch (half of the output, on average), and each evicted token costs its recomputation with
+  the probability that it would have been used again.
 
 Fast forwarding is no threshold here but a comparison: a request goes to its cache when waiting there costs less than
 recomputing elsewhere. All rates are per node and learned (`load/latency.py`).
