@@ -30,6 +30,7 @@ class Attempt:
         "_deadline",
         "_done",
         "_heard",
+        "_loop",
         "_progress",
         "_reply",
         "_target",
@@ -46,14 +47,16 @@ class Attempt:
         progress: Progress,
         clock: Clock,
         timeouts: Timeouts,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
+        self._loop = loop
         self._work = work
         self._target = target
         self._reply = reply
         self._progress = progress
         self._clock = clock
         self._timeouts = timeouts
-        self._done: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        self._done: asyncio.Future[Outcome | None] = self._loop.create_future()
         self._answer: Answer | None = None
         self._connection: UpstreamConnection | None = None
         self._heard = False
@@ -69,7 +72,7 @@ class Attempt:
         try:
             outcome = await self._send(self._target.pool.take())
             if outcome is None:  # the kept connection was dead: that says nothing about the node
-                self._done = asyncio.get_running_loop().create_future()
+                self._done = self._loop.create_future()
                 outcome = await self._send(None)
             return outcome or _failed("reset")
         except ConnectFailed as failure:
@@ -84,6 +87,10 @@ class Attempt:
                 self._answer.cut(outcome.reason)
             self._done.set_result(outcome)
             self._release()
+
+    def abandon(self) -> None:
+        """Let go of the node at once; nobody wants its answer any more."""
+        self._release()
 
     def pause(self) -> None:
         if self._connection is not None:

@@ -119,6 +119,8 @@ class Exchange:
 
     def client_left(self) -> None:
         self._connection = None
+        if self._attempt is not None:
+            self._attempt.abandon()  # now: the task is cancelled only when the loop gets to it
         if self.task is not None:
             self.task.cancel()
 
@@ -179,7 +181,7 @@ class Exchange:
         shared = self._shared
         target = shared.targets.of(order.node)
         self._lease = order.lease
-        attempt = Attempt(self._work, order, target, self._reply, self, shared.clock, shared.timeouts)
+        attempt = Attempt(self._work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop)
         self._attempt = attempt
         try:
             return await attempt.run()

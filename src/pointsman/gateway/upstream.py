@@ -18,6 +18,9 @@ from pointsman.clock import Clock
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
+_JOINED_BYTES = 64 * 1024
+"""Up to this size copying a body behind its head is cheaper than a vectored write."""
+
 
 class UpstreamSink(Protocol):
     """Who waits for a response. After `on_complete` or `on_lost` nothing more comes."""
@@ -78,10 +81,10 @@ class UpstreamConnection(asyncio.Protocol):
         """Send a request; its response goes to `sink`."""
         self._sink = sink
         self._silent = True
-        if body:
-            self._transport.writelines((head, body))
+        if len(body) <= _JOINED_BYTES:
+            self._transport.write(head + body)
         else:
-            self._transport.write(head)
+            self._transport.writelines((head, body))
 
     def pause(self) -> None:
         """Take nothing more from the node until `resume`."""

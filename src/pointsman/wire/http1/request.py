@@ -15,6 +15,10 @@ from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge,
 Headers = list[tuple[bytes, bytes]]
 
 
+_FRAMING_PER_BYTE = 8
+"""Bytes of framing a body byte may cost; a chunk of one byte costs five."""
+
+
 class HttpLimits(msgspec.Struct, frozen=True):
     """Sizes in bytes beyond which a message is refused; `headers` is a count."""
 
@@ -58,13 +62,14 @@ class RequestReader:
     __slots__ = (
         "_body",
         "_complete",
+        "_fed",
         "_head",
         "_headers",
+        "_inside",
         "_parser",
         "_partial",
         "_pieces",
         "_sink",
-        "_size",
         "_target",
         "limits",
     )
@@ -75,8 +80,9 @@ class RequestReader:
         self._parser = HttpRequestParser(self)
         self._head: RequestHead | None = None
         self._complete = 0
+        self._fed = 0
         self.on_message_begin()
-        self._partial = 0
+        self._inside = False
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes. Raises a ClientError (BadRequest, HeadTooLarge, BodyTooLarge or the sink's own).
@@ -84,6 +90,7 @@ class RequestReader:
         After an error the connection is beyond repair: answer and close.
         """
         complete = self._complete
+        self._fed = len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
@@ -95,8 +102,9 @@ class RequestReader:
             raise
         except HttpParserError as error:
             raise BadRequest(f"not a valid HTTP/1.1 request: {error}") from None
-        if self._head is None and self._complete == complete:
-            self._grow_partial(len(data))
+        if self._complete == complete:
+            self._partial += len(data)
+            self._check_unfinished()
 
     def close(self) -> None:
         """Break the reference cycle with the parser."""
@@ -105,18 +113,12 @@ class RequestReader:
     @property
     def inside_message(self) -> bool:
         """Whether a request has begun and is not complete."""
-        return self._size > 0 or self._head is not None
+        return self._inside
 
     @property
     def inside_body(self) -> bool:
         """Whether a head is complete and its body is not."""
         return self._head is not None
-
-    def _grow_partial(self, size: int) -> None:
-        """llhttp does not show an unfinished header, so its bytes are counted as they are fed."""
-        self._partial += size
-        if self._partial > self.limits.head:
-            raise HeadTooLarge(f"the request head is longer than {self.limits.head} bytes")
 
     def _decline_upgrade(self, rest: bytes) -> None:
         """Serve a request that offers an upgrade (h2c, from Java clients) as if it had not, its body included.
@@ -135,18 +137,16 @@ class RequestReader:
         self._pieces: list[bytes] = []
         self._body = 0
         self._target = b""
-        self._size = 0
         self._partial = 0
+        self._inside = True
 
     def on_url(self, target: bytes) -> None:
         self._target += target
-        self._grow(len(target))
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head is not None:
             return  # a trailer: nothing here needs one
         self._headers.append((name.lower(), value))
-        self._grow(len(name) + len(value) + 4)
 
     def on_headers_complete(self) -> None:
         if self._parser.should_upgrade():
@@ -166,21 +166,37 @@ class RequestReader:
     def on_message_complete(self) -> None:
         head, pieces = self._head, self._pieces
         self._head = None
-        self._size = 0
+        self._inside = False
         self._complete += 1
         if head is not None:
             self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
-    def _grow(self, size: int) -> None:
-        self._size += size
-        if self._size > self.limits.head or len(self._headers) > self.limits.headers:
-            limits = self.limits
-            raise HeadTooLarge(f"the request head exceeds {limits.head} bytes or {limits.headers} headers")
+    def _check_unfinished(self) -> None:
+        """llhttp does not show an unfinished header, trailer or chunk extension: bound what it may be holding."""
+        if self._head is None:
+            if self._partial > self.limits.head:
+                raise HeadTooLarge(f"the request head is longer than {self.limits.head} bytes")
+        elif self._partial - self._body > self.limits.head + _FRAMING_PER_BYTE * self._body:
+            raise BadRequest("the body's framing is larger than its content")
+
+    def _check_size(self) -> None:
+        """A head that arrived in reads no longer than the limit is not too long; only others are measured."""
+        limits, headers = self.limits, self._headers
+        if len(headers) > limits.headers:
+            raise HeadTooLarge(f"the request has more than {limits.headers} headers")
+        if self._partial + self._fed > limits.head:
+            size = len(self._target) + sum(len(name) + len(value) + 4 for name, value in headers)
+            if size > limits.head:
+                raise HeadTooLarge(f"the request head is longer than {limits.head} bytes")
 
     def _checked_head(self) -> RequestHead:
+        self._check_size()
         headers = self._headers
         fields = dict(headers)
-        modern = self._parser.get_http_version() == "1.1"
+        version = self._parser.get_http_version()
+        if version not in ("1.0", "1.1"):
+            raise BadRequest(f"HTTP/{version} is not spoken here")
+        modern = version == "1.1"
         self._check_host(fields, modern)
         length = self._length(fields, modern)
         return RequestHead(

@@ -11,7 +11,7 @@ def form_field(content_type: bytes, body: bytes, name: bytes) -> str | None:
     if found is None:
         return None
     boundary = b"--" + (found[1] or found[2])
-    named = re.compile(rb'name="?%b"?\s*(?:;|$)' % re.escape(name), re.IGNORECASE | re.MULTILINE)
+    named = re.compile(rb'(?:^|[;\s])name="?%b"?\s*(?:;|$)' % re.escape(name), re.IGNORECASE | re.MULTILINE)
     for part in body.split(boundary)[1:]:
         head, _, value = part.partition(b"\r\n\r\n")
         if named.search(head.replace(b"\r\n", b"\n")):

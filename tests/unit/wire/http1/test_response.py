@@ -1,0 +1,76 @@
+"""Responses are read the same however they are cut."""
+
+import pytest
+
+from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.heads: list[ResponseHead] = []
+
+    def on_response_head(self, head: ResponseHead) -> None:
+        self.heads.append(head)
+
+
+def read(*pieces: bytes) -> tuple[list[ResponseHead], bytes, bool, bool]:
+    sink = Sink()
+    reader = ResponseReader(sink)
+    body = b"".join([reader.feed(piece) for piece in pieces])
+    return sink.heads, body, reader.complete, reader.reusable
+
+
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"
+INTERIM = b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + LENGTH
+
+
+@pytest.mark.parametrize("raw", [LENGTH, CHUNKED, INTERIM])
+def test_cut_at_every_byte(raw: bytes) -> None:
+    heads, body, complete, reusable = read(raw)
+    assert (len(heads), body, complete, reusable) == (1, b"hello", True, True)
+    assert b"x" not in heads[0].fields
+    for cut in range(1, len(raw)):
+        assert read(raw[:cut], raw[cut:]) == (heads, body, True, True)
+
+
+def test_length_is_told_only_when_announced() -> None:
+    assert read(LENGTH)[0][0].length == 5
+    assert read(CHUNKED)[0][0].length is None
+
+
+def test_until_close() -> None:
+    sink = Sink()
+    reader = ResponseReader(sink)
+    assert reader.feed(b"HTTP/1.1 200 OK\r\n\r\nhello") == b"hello"
+    assert not reader.complete
+    assert not reader.reusable
+    assert reader.ends_with_connection()
+
+
+def test_close_is_honoured() -> None:
+    assert read(LENGTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))[3] is False
+
+
+def test_no_content() -> None:
+    heads, body, complete, reusable = read(b"HTTP/1.1 204 No Content\r\n\r\n")
+    assert (heads[0].status, body, complete, reusable) == (204, b"", True, True)
+
+
+def test_reading_the_next_one() -> None:
+    reader = ResponseReader(Sink())
+    for _ in range(3):
+        assert reader.feed(LENGTH) == b"hello"
+        assert reader.complete
+        reader.expect_response()
+
+
+@pytest.mark.parametrize("raw", [b"hello", LENGTH + LENGTH, b"HTTP/1.1 2x0 OK\r\n\r\n", b"SSH-2.0-OpenSSH\r\n"])
+def test_garbage(raw: bytes) -> None:
+    with pytest.raises(Garbage):
+        read(raw)
+
+
+def test_endless_head() -> None:
+    with pytest.raises(Garbage):
+        read(b"HTTP/1.1 200 OK\r\nA: ", *[b"x" * 1024] * 100)

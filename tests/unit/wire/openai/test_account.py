@@ -1,0 +1,137 @@
+"""What recorded streams say about themselves."""
+
+from pathlib import Path
+
+import pytest
+
+from pointsman.wire.openai.account import ChatAccount, TypedAccount, Usage, usage_of
+from pointsman.wire.sse import EventCutter, data_event
+
+VLLM = Path(__file__).parents[3] / "fixtures" / "vllm"
+
+
+def events_of(name: str) -> list[bytes]:
+    rest = (VLLM / f"{name}.http").read_bytes().partition(b"\r\n\r\n")[2]
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        body, rest = body + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
+    return EventCutter().feed(body)
+
+
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("chat_stream", 1),
+        ("chat_stream_usage", 1),
+        ("chat_stream_n2", 2),
+        ("chat_stream_logprobs", 1),
+        ("chat_stream_token_ids", 1),
+        ("chat_stream_continuous_usage", 1),
+        ("completion_stream_usage", 1),
+        ("completion_stream_n2", 2),
+    ],
+)
+def test_recorded_chat_streams(name: str, choices: int) -> None:
+    events = events_of(name)
+    account = ChatAccount(choices)
+    stripped = [account.see(event) for event in events]
+    assert account.succeeded()
+    assert account.done
+    assert account.content_events > 0
+    usage_only = [event for event in events if b'"choices":[]' in event]
+    assert sum(stripped) == len(usage_only)
+    if usage_only:
+        assert account.usage.prompt > 0
+        assert account.usage.completion > 0
+    cut = ChatAccount(choices)
+    for event in events:
+        if b'"finish_reason":"' in event:
+            break
+        cut.see(event)
+    assert not cut.succeeded()
+
+
+@pytest.mark.parametrize("name", ["messages_stream", "responses_stream"])
+def test_recorded_typed_streams(name: str) -> None:
+    account = TypedAccount()
+    events = events_of(name)
+    for event in events:
+        account.see(event)
+    assert account.succeeded()
+    assert account.content_events > 0
+    assert account.usage.prompt > 0
+    assert account.usage.completion > 0
+    cut = TypedAccount()
+    for event in events[:-2]:
+        cut.see(event)
+    assert not cut.succeeded()
+
+
+def chunk(text: str) -> bytes:
+    return data_event(text.encode())
+
+
+ROLE = chunk('{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}')
+TEXT = chunk('{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":null}]}')
+
+
+def test_a_role_is_no_content() -> None:
+    account = ChatAccount()
+    account.see(ROLE)
+    assert account.content_events == 0
+    account.see(TEXT)
+    account.see(TEXT)
+    assert account.content_events == 2
+
+
+@pytest.mark.parametrize(
+    "delta",
+    ['"tool_calls":[{"index":0}]', '"reasoning_content":"hm"', '"reasoning":"hm"', '"refusal":"no"'],
+)
+def test_other_content(delta: str) -> None:
+    account = ChatAccount()
+    account.see(chunk(f'{{"choices":[{{"index":0,"delta":{{"content":null,{delta}}},"finish_reason":null}}]}}'))
+    assert account.content_events == 1
+
+
+def test_text_that_talks_about_usage_is_text() -> None:
+    account = ChatAccount()
+    account.see(TEXT)
+    for _ in range(2):
+        account.see(
+            chunk('{"choices":[{"index":0,"delta":{"content":"\\"usage\\":{} \\"error\\":1"},"finish_reason":null}]}')
+        )
+    assert account.content_events == 3
+    assert not account.error
+
+
+def test_spaced_json_is_read_too() -> None:
+    account = ChatAccount()
+    account.see(chunk('{"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": null}]}'))
+    account.see(chunk('{"choices": [{"index": 0, "delta": {"content": "x"}, "finish_reason": "stop"}]}'))
+    assert account.content_events == 2
+    assert account.succeeded()
+
+
+def test_an_error_is_no_success() -> None:
+    account = ChatAccount()
+    account.see(chunk('{"error":{"message":"x"}}'))
+    account.see(chunk("[DONE]"))
+    assert account.error
+    assert not account.succeeded()
+
+
+def test_garbage_and_comments_count_nothing() -> None:
+    account = ChatAccount()
+    for event in (b": ping\n\n", chunk("not json"), chunk('{"choices":7}')):
+        account.see(event)
+    assert account.content_events == 0
+    assert not account.succeeded()
+
+
+def test_usage_of_whole_answers() -> None:
+    full = b'{"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}'
+    assert usage_of(full) == Usage(3, 4, 2)
+    assert usage_of(b'{"usage":{"input_tokens":3,"output_tokens":4}}') == Usage(3, 4, None)
+    assert usage_of(b'{"usage":null}') == usage_of(b"{}") == usage_of(b'"usage"') == Usage()

@@ -1,0 +1,32 @@
+"""Members as spans of bytes."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pointsman.wire.openai.members import members, value_of, with_member, without
+
+leaves = st.none() | st.booleans() | st.integers() | st.text()
+objects = st.dictionaries(st.text(), st.recursive(leaves, lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+
+
+@given(objects, st.sampled_from([None, 1]))
+def test_spans_are_the_members(document: dict[str, object], indent: int | None) -> None:
+    raw = json.dumps(document, indent=indent).encode()
+    found = {member.name: json.loads(raw[member.value : member.end]) for member in members(raw)}
+    assert found == document
+
+
+@given(objects, st.text(alphabet="abc", min_size=1))
+def test_setting_and_removing(document: dict[str, object], name: str) -> None:
+    raw = with_member(json.dumps(document).encode(), name, b"[7]")
+    assert json.loads(raw) == document | {name: [7]}
+    assert value_of(raw, name) == b"[7]"
+    assert name not in json.loads(without(raw, frozenset((name,))))
+
+
+def test_odd_keys() -> None:
+    raw = rb'{"\ud83d":1,"a":2}'
+    assert [member.name for member in members(raw)][1] == "a"
+    assert value_of(b"{}", "a") == b""
