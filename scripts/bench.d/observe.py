@@ -18,7 +18,7 @@ from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.metrics import Metrics
-from pointsman.observe.record import Journaled, header
+from pointsman.observe.record import Journaled, begin
 from pointsman.observe.snapshot import Snapshot
 
 NODES = 16
@@ -47,7 +47,7 @@ def main() -> int:
     policy = build("least_requests")
     show(f"snapshot of a decision, {NODES} nodes", lambda: Snapshot.of(decided, policy))
     settings, table = BrainSettings(), PolicyTable(policy)
-    journaled = Journaled(dispatcher, header(settings, table, 0.0), len)
+    journaled = Journaled(dispatcher, begin(settings, table, 0.0), len)
     show("journal, tokens seen", lambda: journaled.tokens(1, 16, 1.0), lambda: dispatcher.tokens(1, 16, 1.0))
     show(
         f"journal, submit of {LINKS} links",

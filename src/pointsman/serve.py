@@ -24,7 +24,7 @@ from pointsman.gateway.app import Gateway
 from pointsman.gateway.upstream import Origin
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.metrics import Metrics
-from pointsman.observe.record import Journaled, header
+from pointsman.observe.record import Journaled, begin
 
 _log = logging.getLogger("pointsman")
 
@@ -62,7 +62,7 @@ class Service:
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
             sink = resources.enter_context(open_journal(config.journal)).write
-            journaled = Journaled(dispatcher, header(config.brain, policies, started), sink)
+            journaled = Journaled(dispatcher, begin(config.brain, policies, started), sink)
             dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
         self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
         services = Services(

@@ -10,7 +10,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import POLICIES, build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.observe.record import Journaled, header
+from pointsman.observe.record import Journaled, begin
 from pointsman.observe.replay import differences, replay
 
 STEPS = 400
@@ -20,8 +20,8 @@ def journaled(policy: str, seed: int = 1) -> tuple[TestDriver, list[bytes]]:
     """A driver whose dispatcher is journaled, and the lines of its journal."""
     driver, lines = TestDriver(policy, seed=seed), []
     dispatcher = driver.dispatcher
-    head = header(dispatcher.settings, dispatcher.policies, 0.0)
-    driver.dispatcher = Journaled(dispatcher, head, lines.append)  # type: ignore[assignment]
+    how = begin(dispatcher.settings, dispatcher.policies, 0.0)
+    driver.dispatcher = Journaled(dispatcher, how, lines.append)  # type: ignore[assignment]
     return driver, lines
 
 

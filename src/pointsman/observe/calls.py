@@ -47,6 +47,18 @@ class _Call(msgspec.Struct, frozen=True, gc=False, tag_field="call"):
     """The tag is the method's name."""
 
 
+class Begin(_Call, frozen=True, tag="begin"):
+    """A dispatcher was made: every run begins with this, and a journal may hold several runs.
+
+    `policies` are by scope, "default" among them.
+    """
+
+    version: str
+    settings: BrainSettings
+    policies: dict[str, PolicySpec]
+    now: float
+
+
 class AddNode(_Call, frozen=True, tag="add_node"):
     spec: NodeSpec
     now: float
@@ -116,7 +128,8 @@ class Tick(_Call, frozen=True, tag="tick"):
 
 
 Call = (
-    AddNode
+    Begin
+    | AddNode
     | RemoveNode
     | Drain
     | Undrain
@@ -138,18 +151,6 @@ class Started(msgspec.Struct, frozen=True, gc=False, array_like=True):
     ticket: int
     lease: int
     node: str
-
-
-class Header(msgspec.Struct, frozen=True):
-    """The first line of a journal: what the dispatcher was made from, and when (its clock's seconds).
-
-    `policies` are by scope, "default" among them.
-    """
-
-    version: str
-    now: float
-    settings: BrainSettings
-    policies: dict[str, PolicySpec]
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):

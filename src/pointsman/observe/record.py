@@ -22,7 +22,7 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe import calls
-from pointsman.observe.calls import Call, Entry, Header, PolicySpec, Started
+from pointsman.observe.calls import Begin, Call, Entry, PolicySpec, Started
 
 Sink = Callable[[bytes], Any]
 """Takes one line, its newline included; a binary file's `write` will do."""
@@ -30,19 +30,19 @@ Sink = Callable[[bytes], Any]
 _encode = msgspec.json.Encoder().encode
 
 
-def header(settings: BrainSettings, policies: PolicyTable, now: float) -> Header:
+def begin(settings: BrainSettings, policies: PolicyTable, now: float) -> Begin:
     """What a dispatcher made from these values, at `now`, needs to be made again."""
     scopes = {scope: PolicySpec.of(policy) for scope, policy in policies.scopes().items()}
-    return Header(pointsman.__version__, now, settings, scopes)
+    return Begin(pointsman.__version__, settings, scopes, now)
 
 
 class Journaled:
-    """A dispatcher that writes down what it is told. Same methods, same answers."""
+    """A dispatcher that writes down what it is told, and first how it was made. Same methods, same answers."""
 
-    def __init__(self, dispatcher: Dispatcher, head: Header, sink: Sink) -> None:
+    def __init__(self, dispatcher: Dispatcher, how: Begin, sink: Sink) -> None:
         self._dispatcher = dispatcher
         self._sink = sink
-        sink(_encode(head) + b"\n")
+        self._write(how, [])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dispatcher, name)

@@ -1,7 +1,7 @@
 """Making recorded decisions again: a whole journal, or one decision from what its policy saw."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -9,12 +9,11 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.orders import Order
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.observe.calls import Call, Entry, Header, SetPolicy, Started
+from pointsman.observe.calls import Begin, Call, Entry, SetPolicy, Started
 from pointsman.observe.record import started
 
 Make = Callable[[BrainSettings, PolicyTable, float], Dispatcher]
 """Makes a fresh dispatcher at the given time (seconds)."""
-Line = TypeVar("Line")
 
 
 def _unobserved(settings: BrainSettings, policies: PolicyTable, now: float) -> Dispatcher:
@@ -41,24 +40,24 @@ def replay(lines: Iterable[bytes], make: Make = _unobserved) -> list[Started]:
 
 def differences(lines: Iterable[bytes], make: Make = _unobserved) -> list[Difference]:
     """Where replaying the journal leads to other starts than it recorded. Raises JournalError."""
-    rerun = enumerate(_rerun(lines, make), start=2)
     return [
         Difference(line, entry.call, entry.started, starts)
-        for line, (entry, starts) in rerun
+        for line, (entry, starts) in enumerate(_rerun(lines, make), start=1)
         if starts != entry.started
     ]
 
 
 def _rerun(lines: Iterable[bytes], make: Make) -> Iterator[tuple[Entry, list[Started]]]:
-    numbered = enumerate(lines, start=1)
-    try:
-        head = _decode(*next(numbered), Header)
-    except StopIteration:
-        raise JournalError("the journal is empty: its first line names settings and policies") from None
-    dispatcher = make(head.settings, _table(head), head.now)
-    for number, line in numbered:
-        entry = _decode(number, line, Entry)
-        yield entry, started(apply(entry.call, dispatcher))
+    dispatcher: Dispatcher | None = None
+    for number, line in enumerate(lines, start=1):
+        entry = _decode(number, line)
+        if isinstance(entry.call, Begin):
+            dispatcher = make(entry.call.settings, _table(entry.call), entry.call.now)
+            yield entry, []
+        elif dispatcher is None:
+            raise JournalError("line 1: a journal begins with how the dispatcher was made")
+        else:
+            yield entry, started(apply(entry.call, dispatcher))
 
 
 def apply(call: Call, dispatcher: Dispatcher) -> list[Order]:
@@ -71,13 +70,13 @@ def apply(call: Call, dispatcher: Dispatcher) -> list[Order]:
     return orders
 
 
-def _table(head: Header) -> PolicyTable:
-    built = {scope: spec.build() for scope, spec in head.policies.items()}
+def _table(how: Begin) -> PolicyTable:
+    built = {scope: spec.build() for scope, spec in how.policies.items()}
     return PolicyTable(built.pop("default"), built)
 
 
-def _decode(number: int, line: bytes, kind: type[Line]) -> Line:
+def _decode(number: int, line: bytes) -> Entry:
     try:
-        return msgspec.json.decode(line, type=kind)
+        return msgspec.json.decode(line, type=Entry)
     except msgspec.DecodeError as error:
         raise JournalError(f"line {number}: {error}") from None

@@ -7,6 +7,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
+from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import POLICIES, build
 from pointsman.observe import calls
 from pointsman.observe.calls import Entry, PolicySpec, Started
@@ -14,6 +15,7 @@ from pointsman.observe.calls import Entry, PolicySpec, Started
 LINK = 2**64 - 1
 
 EXAMPLES = [
+    calls.Begin("1", BrainSettings(seed=2), {"default": PolicySpec("jffc", {"w_load": 0.4})}, 0.1),
     calls.AddNode(NodeSpec(url="http://a", slots=4), 0.1),
     calls.RemoveNode("a", 0.1),
     calls.Drain("a", 0.1),

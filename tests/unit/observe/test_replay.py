@@ -6,10 +6,10 @@ from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.observe import calls
-from pointsman.observe.calls import Entry, Header, PolicySpec, Started
+from pointsman.observe.calls import Entry, PolicySpec, Started
 from pointsman.observe.replay import JournalError, differences, replay
 
-HEAD = Header("1", 0.0, BrainSettings(), {"default": PolicySpec("round_robin")})
+HEAD = Entry(calls.Begin("1", BrainSettings(), {"default": PolicySpec("round_robin")}, 0.0))
 PLACED = Entry(calls.Submit(Request(id="r", model="m"), 2.0), [Started(1, 1, "a")])
 MADE = [
     Entry(calls.AddNode(NodeSpec(url="http://a", id="a", models=("m",)), 1.0)),
@@ -38,9 +38,18 @@ def test_a_policy_is_dropped_by_none() -> None:
     assert differences(lines(HEAD, *MADE, change, drop, PLACED)) == []
 
 
-def test_an_empty_journal_is_refused() -> None:
-    with pytest.raises(JournalError, match="empty"):
-        replay([])
+def test_a_journal_may_hold_several_runs() -> None:
+    run = (HEAD, *MADE, PLACED)
+    assert replay(lines(*run, *run)) == PLACED.started * 2
+
+
+def test_an_empty_journal_started_nothing() -> None:
+    assert replay([]) == []
+
+
+def test_a_journal_that_does_not_begin_is_refused() -> None:
+    with pytest.raises(JournalError, match="line 1: "):
+        replay(lines(*MADE))
 
 
 def test_a_broken_line_is_named() -> None:
