@@ -25,6 +25,7 @@ FADE = 0.995
 MOST_KEYS = 4096
 
 _CENTRES: Floats = 2.0 ** ((np.arange(OCTAVES * BINS_PER_OCTAVE) + 0.5) / BINS_PER_OCTAVE)
+_ONES: Floats = np.ones(len(_CENTRES))
 
 
 class OutputLength:
@@ -35,9 +36,10 @@ class OutputLength:
 
     def expect(self, model: str, tenant: str, max_tokens: int | None = None) -> float:
         """Expected output tokens of a request, at most `max_tokens`."""
-        cut = float("inf") if max_tokens is None else float(max_tokens)
-        of_model = self._mean((model, None), cut, min(FIRST_GUESS, cut))
-        return self._mean((model, tenant), cut, of_model)
+        lengths = _CENTRES if max_tokens is None else np.minimum(_CENTRES, max_tokens)
+        guess = FIRST_GUESS if max_tokens is None else min(FIRST_GUESS, max_tokens)
+        of_model = self._mean((model, None), lengths, guess)
+        return self._mean((model, tenant), lengths, of_model)
 
     def observe(self, model: str, tenant: str, tokens: float) -> None:
         """A request ended of itself after `tokens` of output. Ignores counts that are not positive."""
@@ -49,12 +51,13 @@ class OutputLength:
             histogram *= FADE
             histogram[at] += 1.0
 
-    def _mean(self, key: tuple[str, str | None], cut: float, prior: float) -> float:
+    def _mean(self, key: tuple[str, str | None], lengths: Floats, prior: float) -> float:
+        """The histogram's mean, its bins counted as `lengths`, with `prior` as some of the answers."""
         histogram = self._histograms.get(key)
         if histogram is None:
             return prior
-        total = float(np.dot(histogram, np.minimum(_CENTRES, cut)))
-        return (total + PRIOR_ANSWERS * prior) / (float(histogram.sum()) + PRIOR_ANSWERS)
+        total, answers = float(histogram @ lengths), float(histogram @ _ONES)
+        return (total + PRIOR_ANSWERS * prior) / (answers + PRIOR_ANSWERS)
 
     def _histogram(self, key: tuple[str, str | None]) -> Floats:
         histogram = self._histograms.get(key)
