@@ -12,7 +12,6 @@ UNIT_TESTS = ROOT / "tests" / "unit"
 # is tested where it can be seen, over sockets, and a table or a value through what uses it.
 COVERED_ELSEWHERE = {
     "brain/costs/hardware.py": "tests/unit/brain/costs/test_step_time.py",
-    "brain/costs/prior.py": "tests/unit/brain/test_estimates.py",
     "brain/lease.py": "tests/properties/test_dispatcher.py",
     "brain/policies/base.py": "tests/unit/brain/policies/test_every_policy.py",
     "engine/api/": "tests/e2e/test_emulator.py",
