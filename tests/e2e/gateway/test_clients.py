@@ -1,6 +1,7 @@
 """Clients leave, stall, pipeline, send too much, or send what is not HTTP."""
 
 import asyncio
+import contextlib
 import json
 
 import pytest
@@ -264,10 +265,8 @@ async def test_slow_heads_and_bodies_are_cut(world: World) -> None:
     ):
         client = await world.client()
         client.writer.write(start)
-        try:
+        with contextlib.suppress(ConnectionError):  # cut with bytes unread is a reset
             assert await asyncio.wait_for(client.reader.read(), 2) == b""
-        except ConnectionError:
-            pass  # cut with bytes unread is a reset
 
 
 async def test_stopping_lets_streams_end(world: World) -> None:

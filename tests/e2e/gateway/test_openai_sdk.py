@@ -1,0 +1,121 @@
+"""The client our users have, before emulated engines."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import openai
+import pytest
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.engine.emulator import Engine
+from pointsman.engine.settings import EngineConfig
+
+from .conftest import World
+
+FAST: dict[str, Any] = {"port": 0, "time_scale": 50.0, "prefill_tokens_per_second": 1e6, "decode_base_ms": 20.0}
+MODEL = "emulated"
+MESSAGES: list[Any] = [{"role": "user", "content": "Who sets the points before the train arrives? 🚂"}]
+
+
+@pytest.fixture
+async def client(world: World) -> AsyncIterator[openai.AsyncOpenAI]:
+    """The SDK before a gateway before two engines."""
+    async with AsyncExitStack() as stack:
+        engines = [await stack.enter_async_context(Engine(EngineConfig(model=(MODEL,), **FAST))) for _ in range(2)]
+        await world.start([NodeSpec(url=f"http://127.0.0.1:{engine.port}", engine="vllm") for engine in engines])
+        await world.until(lambda: world.dispatcher.available(MODEL) == 2)
+        http = openai.DefaultAsyncHttpxClient(trust_env=False)
+        base = f"http://127.0.0.1:{world.gateway.port}/v1"
+        async with openai.AsyncOpenAI(base_url=base, api_key="unused", max_retries=0, http_client=http) as sdk:
+            yield sdk
+        await world.at_rest()
+
+
+async def test_plain_chat(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=8)
+    assert answer.choices[0].message.content
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens == 8
+
+
+async def text_of(stream: Any) -> str:
+    return "".join([chunk.choices[0].delta.content or "" async for chunk in stream if chunk.choices])
+
+
+async def test_streamed_chat_equals_the_plain_one(client: openai.AsyncOpenAI) -> None:
+    plain = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=20)
+    stream = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=20, stream=True)
+    assert await text_of(stream) == plain.choices[0].message.content
+
+
+async def test_usage_comes_only_when_asked_for(client: openai.AsyncOpenAI) -> None:
+    for asked in (False, True):
+        options: Any = {"stream_options": {"include_usage": True}} if asked else {}
+        stream = await client.chat.completions.create(
+            model=MODEL, messages=MESSAGES, max_tokens=5, stream=True, **options
+        )
+        chunks = [chunk async for chunk in stream]
+        assert [not chunk.choices for chunk in chunks].count(True) == asked
+        if asked:
+            assert chunks[-1].usage is not None
+            assert chunks[-1].usage.completion_tokens == 5
+
+
+async def test_two_choices(client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=5, n=2, stream=True)
+    finished = {choice.index async for chunk in stream for choice in chunk.choices if choice.finish_reason}
+    assert finished == {0, 1}
+
+
+async def test_tools_and_null_content(client: openai.AsyncOpenAI) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages: list[Any] = [
+        *MESSAGES,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "7"},
+    ]
+    tools: list[Any] = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    answer = await client.chat.completions.create(model=MODEL, messages=messages, tools=tools, max_tokens=3)
+    assert answer.choices[0].finish_reason
+
+
+async def test_completions_by_text_and_by_ids(client: openai.AsyncOpenAI) -> None:
+    by_text = await client.completions.create(model=MODEL, prompt="once upon", max_tokens=4)
+    assert by_text.choices[0].text
+    stream = await client.completions.create(model=MODEL, prompt="once upon", max_tokens=4, stream=True)
+    assert "".join([chunk.choices[0].text async for chunk in stream if chunk.choices]) == by_text.choices[0].text
+
+
+async def test_embeddings(client: openai.AsyncOpenAI) -> None:
+    answer = await client.embeddings.create(model=MODEL, input="hi", encoding_format="float")
+    assert len(answer.data[0].embedding) > 0
+
+
+async def test_models(client: openai.AsyncOpenAI) -> None:
+    assert [model.id async for model in client.models.list()] == [MODEL]
+
+
+async def test_unknown_model(client: openai.AsyncOpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as error:
+        await client.chat.completions.create(model="nope", messages=MESSAGES)
+    assert error.value.code == "model_not_found"
+
+
+async def test_the_engines_own_refusal(client: openai.AsyncOpenAI) -> None:
+    with pytest.raises(openai.BadRequestError):
+        await client.completions.create(model=MODEL, prompt="x", max_tokens=10_000_000)
+
+
+async def test_many_at_once(client: openai.AsyncOpenAI) -> None:
+    async def one(number: int) -> str:
+        messages: list[Any] = [{"role": "user", "content": f"number {number}"}]
+        stream = await client.chat.completions.create(
+            model=MODEL, messages=messages, max_tokens=10, stream=True, extra_body={"ignore_eos": True}
+        )
+        return await text_of(stream)
+
+    answers = await asyncio.gather(*[one(number) for number in range(40)])
+    assert all(answers)
+    assert len(set(answers)) == 40
