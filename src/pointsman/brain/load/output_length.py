@@ -25,7 +25,8 @@ FADE = 0.995
 MOST_KEYS = 4096
 
 _CENTRES: Floats = 2.0 ** ((np.arange(OCTAVES * BINS_PER_OCTAVE) + 0.5) / BINS_PER_OCTAVE)
-_ONES: Floats = np.ones(len(_CENTRES))
+_LENGTHS: Floats = np.append(_CENTRES, 0.0)
+"""The length each cell of a histogram stands for; its last cell is no bin but counts all answers, fading with them."""
 
 
 class OutputLength:
@@ -36,7 +37,7 @@ class OutputLength:
 
     def expect(self, model: str, tenant: str, max_tokens: int | None = None) -> float:
         """Expected output tokens of a request, at most `max_tokens`."""
-        lengths = _CENTRES if max_tokens is None else np.minimum(_CENTRES, max_tokens)
+        lengths = _LENGTHS if max_tokens is None else np.minimum(_LENGTHS, float(max_tokens))
         guess = FIRST_GUESS if max_tokens is None else min(FIRST_GUESS, max_tokens)
         of_model = self._mean((model, None), lengths, guess)
         return self._mean((model, tenant), lengths, of_model)
@@ -50,20 +51,21 @@ class OutputLength:
             histogram = self._histogram(key)
             histogram *= FADE
             histogram[at] += 1.0
+            histogram[-1] += 1.0
 
     def _mean(self, key: tuple[str, str | None], lengths: Floats, prior: float) -> float:
         """The histogram's mean, its bins counted as `lengths`, with `prior` as some of the answers."""
         histogram = self._histograms.get(key)
         if histogram is None:
             return prior
-        total, answers = float(histogram @ lengths), float(histogram @ _ONES)
-        return (total + PRIOR_ANSWERS * prior) / (answers + PRIOR_ANSWERS)
+        total = float(histogram.dot(lengths))
+        return (total + PRIOR_ANSWERS * prior) / (histogram.item(-1) + PRIOR_ANSWERS)
 
     def _histogram(self, key: tuple[str, str | None]) -> Floats:
         histogram = self._histograms.get(key)
         if histogram is None:
             if len(self._histograms) >= MOST_KEYS:
                 self._histograms.popitem(last=False)
-            histogram = self._histograms[key] = np.zeros(len(_CENTRES))
+            histogram = self._histograms[key] = np.zeros(len(_LENGTHS))
         self._histograms.move_to_end(key)
         return histogram
