@@ -41,7 +41,7 @@ def application(services: Services) -> web.Application:
     app.router.add_get("/openapi.json", _text(msgspec.json.encode(openapi.document()).decode(), "application/json"))
     app.router.add_get("/metrics", _metrics(services))
     for route in ROUTES:
-        app.router.add_route(route.method, route.path.replace("{name}", "{name:.+}"), _serve(route, services))
+        app.router.add_route(route.method, route.path.replace("{id}", "{id:.+}"), _serve(route, services))
     return app
 
 
@@ -57,14 +57,14 @@ def _serve(route: Route, services: Services) -> Answer:
 
 async def _call(route: Route, request: web.Request) -> Call:
     """The request as the route declares it. Raises NotJson, msgspec.DecodeError."""
-    name = request.match_info.get("name", "")
+    which = request.match_info.get("id", "")
     query = msgspec.convert(dict(request.query), route.query, strict=False) if route.query else None
     body = None
     if route.body is not None:
         if request.content_type != "application/json":
             raise NotJson
         body = msgspec.json.decode(await request.read(), type=route.body)
-    return Call(name, query, body)
+    return Call(which, query, body)
 
 
 @web.middleware

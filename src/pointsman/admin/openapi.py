@@ -45,8 +45,8 @@ def _operation(route: Route, schema_of: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
     found = []
-    if "{name}" in route.path:
-        found.append({"name": "name", "in": "path", "required": True, "schema": {"type": "string"}})
+    if "{id}" in route.path:
+        found.append({"name": "id", "in": "path", "required": True, "schema": {"type": "string"}})
     if route.query is not None:
         components = msgspec.json.schema(route.query)["$defs"][route.query.__name__]
         for name, schema in components["properties"].items():

@@ -26,7 +26,7 @@ from pointsman.observe.decisions import Decision
 class Call(msgspec.Struct, frozen=True):
     """One request to the API: the path's variable, and query and body as the route declares them."""
 
-    name: str = ""
+    id: str = ""
     query: Any = None
     body: Any = None
 
@@ -39,7 +39,7 @@ Handler = Callable[[Services, Call], Any]
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {name}."""
+    """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {id}."""
 
     method: str
     path: str
@@ -66,7 +66,7 @@ def _nodes(services: Services, _call: Call) -> list[Node]:
 
 
 def _node(services: Services, call: Call) -> Node:
-    return services.node(call.name)
+    return services.node(call.id)
 
 
 def _add_node(services: Services, call: Call) -> Node:
@@ -74,11 +74,11 @@ def _add_node(services: Services, call: Call) -> Node:
 
 
 def _change_node(services: Services, call: Call) -> Node:
-    return services.change_node(call.name, call.body)
+    return services.change_node(call.id, call.body)
 
 
 def _remove_node(services: Services, call: Call) -> None:
-    services.remove_node(call.name)
+    services.remove_node(call.id)
 
 
 def _decisions(services: Services, call: Call) -> list[Decision]:
@@ -86,7 +86,7 @@ def _decisions(services: Services, call: Call) -> list[Decision]:
 
 
 def _decisions_of(services: Services, call: Call) -> list[Decision]:
-    return services.decisions_of(call.name)
+    return services.decisions_of(call.id)
 
 
 def _policies(services: Services, _call: Call) -> Policies:
@@ -110,10 +110,10 @@ ROUTES = (
         body=NodeSpec,
         status=201,
     ),
-    Route(method="GET", path="/nodes/{name}", summary="One node", handler=_node, answer=Node),
+    Route(method="GET", path="/nodes/{id}", summary="One node", handler=_node, answer=Node),
     Route(
         method="PATCH",
-        path="/nodes/{name}",
+        path="/nodes/{id}",
         summary="Drain, undrain or weigh a node",
         handler=_change_node,
         answer=Node,
@@ -121,7 +121,7 @@ ROUTES = (
     ),
     Route(
         method="DELETE",
-        path="/nodes/{name}",
+        path="/nodes/{id}",
         summary="Remove a node once it has finished what it has",
         handler=_remove_node,
         status=204,
@@ -136,7 +136,7 @@ ROUTES = (
     ),
     Route(
         method="GET",
-        path="/decisions/{name}",
+        path="/decisions/{id}",
         summary="What was decided about one request, by its id",
         handler=_decisions_of,
         answer=list[Decision],

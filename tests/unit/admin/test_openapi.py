@@ -34,4 +34,4 @@ def test_operations_have_names_of_their_own() -> None:
 def test_query_and_path_parameters_are_told() -> None:
     paths = document()["paths"]
     assert [p["name"] for p in paths["/decisions"]["get"]["parameters"]] == ["n", "model"]
-    assert paths["/nodes/{name}"]["delete"]["parameters"][0]["in"] == "path"
+    assert paths["/nodes/{id}"]["delete"]["parameters"][0]["in"] == "path"

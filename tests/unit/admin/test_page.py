@@ -7,4 +7,4 @@ def test_every_route_is_on_the_page_and_only_plain_gets_are_links() -> None:
     for route in ROUTES:
         assert f"<code>{route.path}</code>" in page
     assert '<a href="/metrics">' in page
-    assert 'href="/nodes/{name}"' not in page
+    assert 'href="/nodes/{id}"' not in page
