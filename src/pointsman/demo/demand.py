@@ -1,6 +1,7 @@
 """What the clients of a run will ask: every text made beforehand, so that replaying costs next to nothing."""
 
 import msgspec
+import numpy as np
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -25,3 +26,7 @@ class Demand(msgspec.Struct, frozen=True):
     dialogues: tuple[Dialogue, ...]
     description: str
     notes: tuple[str, ...] = ()
+
+    def long_answer_tokens(self) -> float:
+        """Only one answer in a hundred is longer."""
+        return float(np.quantile([line.output_tokens for one in self.dialogues for line in one.lines] or [0], 0.99))

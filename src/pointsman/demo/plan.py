@@ -6,23 +6,27 @@ from pointsman.config.demo import DemoConfig
 from pointsman.engine.profile import profile_of
 from pointsman.engine.virtual import Sample, saturation_rps
 from pointsman.workload.rows import Trace
+from pointsman.workload.traces import leading
 
-from .demand import Demand
 from .run import Plan
 from .scene import ENGINE, SCENE, Scene
 from .sessions import session_demand, session_samples
 from .traced import trace_demand, trace_samples
 
 MOST_TOKENS = ENGINE.max_model_len or 0
+FIRST_GUESS_ROWS = 400
+ROUNDS = 3
 
 
 def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
     """The plan, and the saturation rate (requests per engine second) of the undisturbed fleet it is built on."""
-    block = ENGINE.block_size
-    samples = trace_samples(trace, MOST_TOKENS, block) if trace else session_samples(config.seed, block)
-    saturation = fleet_saturation(SCENE, samples)
     seconds = config.seconds * config.time_scale
-    demand = _demand(config, trace, config.load * saturation, seconds)
+    if trace:
+        saturation = _trace_saturation(trace, config.load, seconds)
+        demand = trace_demand(trace, config.load * saturation, seconds, MOST_TOKENS)
+    else:
+        saturation = fleet_saturation(SCENE, session_samples(config.seed, ENGINE.block_size))
+        demand = session_demand(config.seed, config.load * saturation, seconds)
     return Plan(SCENE, demand, seconds, config.time_scale), saturation
 
 
@@ -37,7 +41,12 @@ def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
     return sum(rate[node.speed] for node in scene.nodes)
 
 
-def _demand(config: DemoConfig, trace: Trace | None, rate: float, seconds: float) -> Demand:
-    if trace:
-        return trace_demand(trace, rate, seconds, MOST_TOKENS)
-    return session_demand(config.seed, rate, seconds)
+def _trace_saturation(trace: Trace, load: float, seconds: float) -> float:
+    """Of the very rows that will be replayed; their number follows from it, so it is approached in a few rounds."""
+    rows = FIRST_GUESS_ROWS
+    saturation = 0.0
+    for _ in range(ROUNDS):
+        samples = trace_samples(leading(trace, rows), MOST_TOKENS, ENGINE.block_size)
+        saturation = fleet_saturation(SCENE, samples)
+        rows = max(2, round(load * saturation * seconds))
+    return saturation

@@ -22,7 +22,7 @@ from .result import Round, Usage
 from .scene import ENGINE, Scene
 from .stopwatch import EngineTime
 
-DRAIN_SHARE = 0.25  # of the run: how long after its end answers are waited for
+PATIENCE_TPOT_S = 0.1  # after the end of a run, a long answer may take this much a token; what is slower is cut
 MOST_PROBLEMS = 5
 
 Tick = Callable[[str, float], None]
@@ -35,6 +35,11 @@ class Plan(msgspec.Struct, frozen=True):
     demand: Demand
     seconds: float
     time_scale: float
+
+    @property
+    def drain_s(self) -> float:
+        """How long after the run's end answers are waited for, in engine seconds."""
+        return PATIENCE_TPOT_S * self.demand.long_answer_tokens()
 
     @property
     def window(self) -> Window:
@@ -91,7 +96,7 @@ async def _replayed(
 
     fault = asyncio.create_task(fleet.enact(session, time, plan.seconds))
     try:
-        await replay.run(plan.demand, DRAIN_SHARE * plan.seconds, watch)
+        await replay.run(plan.demand, plan.drain_s, watch)
     finally:
         fault.cancel()
     (ended,) = await asyncio.gather(fault, return_exceptions=True)

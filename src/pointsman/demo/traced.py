@@ -7,14 +7,13 @@ from pointsman.workload.traces import at_rate, leading
 
 from .demand import Demand, Dialogue, Line
 
-SAMPLE_ROWS = 400
 TEMPLATE_TOKENS = 64  # room for what a chat template adds around the prompt
 _ALONE = 3 << 56  # namespace of prompts that share nothing
 
 
 def trace_samples(trace: Trace, most_tokens: int, block_size: int) -> list[Sample]:
-    """The leading requests as an engine sees them, clipped to its limit. A fitting block size divides the trace's."""
-    rows = [_clipped(row, most_tokens) for row in trace.rows[:SAMPLE_ROWS]]
+    """Every request as an engine sees it, clipped to its limit. The engine's block size should divide the trace's."""
+    rows = [_clipped(row, most_tokens) for row in trace.rows]
     return [
         Sample(row.prompt_tokens, row.output_tokens, _hashes(row, number, block_size))
         for number, row in enumerate(rows)
