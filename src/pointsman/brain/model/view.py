@@ -37,7 +37,6 @@ COLUMNS = (
     "speed",  # prefill tokens/s over the fleet's median
     "recovery_slope",  # fall of load per second; positive while recovering
     "queue_growth",  # rise of outstanding requests per second
-    "penalty_seconds",  # added after back-pressure, until it expires
     "prefill_base",  # s
     "prefill_per_token",  # s per uncached token
     "prefill_per_pair",  # s per (uncached token x context token)
@@ -69,7 +68,6 @@ class Columns:
     speed: Floats
     recovery_slope: Floats
     queue_growth: Floats
-    penalty_seconds: Floats
     prefill_base: Floats
     prefill_per_token: Floats
     prefill_per_pair: Floats
@@ -185,7 +183,6 @@ class View:
     speed = _Column()
     recovery_slope = _Column()
     queue_growth = _Column()
-    penalty_seconds = _Column()
     prefill_base = _Column()
     prefill_per_token = _Column()
     prefill_per_pair = _Column()

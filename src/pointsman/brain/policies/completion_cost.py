@@ -26,24 +26,25 @@ def wait_seconds(view: View, most_tokens: float) -> Floats:
     return view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
 
 
-def service_and_harm(view: View, harm: float, reuse: float) -> Floats:
-    """Seconds of prefill and decoding, and `harm` times what others lose; `reuse` of evicted tokens come back.
+def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
+    """Seconds of prefill, and `decoding` times those that our answer takes and that others' answers lose by it.
 
     The batch is everything in flight up to the slots: what waits for its prefill now will be decoding when ours runs.
     (To count only those that decode already would send one big prompt after the other to the same node.)
+    Evicted tokens cost their recomputation with probability `reuse`.
     """
     batch = np.minimum(view.outstanding, view.slots)
     context = view.prompt_tokens + 0.5 * view.output_tokens
     member = view.tpot_per_sequence + context * view.tpot_per_context  # what one more adds to each step
     prefill = view.prefill_seconds
-    seconds = _decode(view, batch, member)
-    seconds += prefill
     lost = member * (0.5 * view.output_tokens)
     lost += prefill
     lost *= batch
+    lost += _decode(view, batch, member)
+    lost *= decoding
+    lost += prefill
     lost += _eviction(view, reuse)
-    seconds += lost if harm == 1.0 else lost * harm
-    return seconds
+    return lost
 
 
 def uncached_prefill(view: View) -> Floats:

@@ -1,13 +1,15 @@
 """Fastest completion: one cost, in seconds, of placing a request on a node: what it adds to everybody's waiting.
 
-    cost_j = wait + prefill + out·tpot + harm + penalty
+    cost_j = wait + prefill + decoding·(out·tpot + harm) + eviction
 
 - wait: booked prefill ahead and, where blocks must free first, the predicted time until they do;
 - prefill: of the tokens not cached on j;
 - out·tpot: decoding the expected output in j's batch with this request in it;
 - harm: what others lose. Each member of the batch stands still for the added prefill and then decodes slower for as
-  long as it shares the batch (half of the output, on average), and each evicted token costs its recomputation with
-  the probability that it would have been used again.
+  long as it shares the batch (half of the output, on average);
+- decoding: what a second between tokens counts against a second before the first one. Readers forgive the former
+  sooner: the usual objectives, 5 s to the first token and 0.1 s for each of some 500, weigh it a tenth;
+- eviction: each evicted token costs its recomputation with the probability that it would have been used again.
 
 Fast forwarding is no threshold here but a comparison: a request goes to its cache when waiting there costs less than
 recomputing elsewhere. All rates are per node and learned (`load/latency.py`).
@@ -38,10 +40,10 @@ class FastestCompletion(Policy):
     """min cost_j, seconds; held while every wait is above `hold_above` seconds, shared by the view's gateways.
 
     `late_binding` off never holds. `hold_above` must not be below the P99 of the feedback delay. `decode_cap`
-    requests at most run on a node (0: as many as the node's slots). `harm` weighs what others lose: 1 makes for the
-    least waiting in all, less for a shorter longest wait, since big requests are no longer sent where they disturb
-    least. `reuse` is the probability that an evicted block would have been asked for again. A node whose predictions
-    are off by more than `doubt_above` (1 = by as much as themselves) is never waited for.
+    requests at most run on a node (0: as many as the node's slots). `decoding` weighs a second of decoding, ours or
+    others', against one of waiting for the first token: 1 makes for the earliest ends, less for earlier beginnings and
+    a shorter longest wait. `reuse` is the probability that an evicted block would have been asked for again. A node
+    whose predictions are off by more than `doubt_above` (1 = by as much as themselves) is never waited for.
     """
 
     name: ClassVar[str] = "fastest_completion"
@@ -49,7 +51,7 @@ class FastestCompletion(Policy):
     late_binding: bool = True
     hold_above: float = 2.0
     decode_cap: int = 0
-    harm: float = 1.0
+    decoding: float = 0.1
     reuse: float = 0.1
     doubt_above: float = 1.0
 
@@ -72,9 +74,8 @@ class FastestCompletion(Policy):
         return int(regrets.argmax())
 
     def _score(self, view: View, wait: Floats) -> Scores:
-        cost = service_and_harm(view, self.harm, self.reuse)
+        cost = service_and_harm(view, self.decoding, self.reuse)
         cost += wait
-        cost += view.penalty_seconds
         if self.decode_cap:
             return tiered(cost, view.outstanding < self.decode_cap, view.outstanding)
         return cost

@@ -14,8 +14,8 @@ from pointsman.brain.policies.pickers import lowest, tiered
 class LeastResponseTime(Policy):
     """min R_j over load_j ≤ `load_limit`; seconds.
 
-    R_j is the peak EWMA of the time to first byte, plus the penalty of recent back-pressure. A candidate above the
-    limit ranks behind all others, least load first, so that something is chosen even when all are above it.
+    R_j is the peak EWMA of the time to first byte. A candidate above the limit ranks behind all others, least load
+    first, so that something is chosen even when all are above it.
     """
 
     name: ClassVar[str] = "least_response_time"
@@ -25,7 +25,7 @@ class LeastResponseTime(Policy):
         return view.load <= self.load_limit
 
     def score(self, request: Request, view: View) -> Scores:
-        return tiered(view.response_seconds + view.penalty_seconds, self.within_limits(view), view.load)
+        return tiered(view.response_seconds, self.within_limits(view), view.load)
 
     def choose(self, request: Request, view: View) -> Choice:
         scores = self.score(request, view)

@@ -36,9 +36,10 @@ def test_eviction_counts_no_more_than_is_cached(make_view: Any) -> None:
 
 def test_harm_grows_with_those_who_share_the_node(make_view: Any) -> None:
     view = make_view(outstanding=[0.0, 1.0, 4.0], running=[0.0, 1.0, 4.0])
-    harm = service_and_harm(view, 1.0, 0.0) - service_and_harm(view, 0.0, 0.0)
-    each = 0.5 * 100 * 1e-4 + 0.11
-    assert harm == pytest.approx([0.0, each, 4 * each])
+    decoding = service_and_harm(view, 1.0, 0.0) - service_and_harm(view, 0.0, 0.0)
+    own = 100 * (0.02 + 1e-4)
+    each = 0.5 * 100 * 1e-4 + 0.11 + 100 * 1e-4
+    assert decoding == pytest.approx([own, own + each, own + 4 * each])
 
 
 def test_stacked_view_gives_each_tickets_row(make_view: Any) -> None:

@@ -25,13 +25,12 @@ def test_cost_by_hand(choose: Any) -> None:
         backlog_tokens=[5000.0],
         context_tokens=[8000.0],
         tpot_per_context=[1e-6],
-        penalty_seconds=[0.7],
     )
     prefill = 0.01 + 800 * 1e-4
     member = 1e-4 + 1e-6 * (1000 + 50)
     tpot = 0.02 + 4 * 1e-4 + 8000 * 1e-6 + member
     harm = 4 * (prefill + 50 * member)
-    assert choice.scores == pytest.approx([0.5 + prefill + 100 * tpot + harm + 0.7])
+    assert choice.scores == pytest.approx([0.5 + prefill + 0.1 * (100 * tpot + harm)])
 
 
 def test_goes_to_the_cache_while_waiting_there_costs_less_than_recomputing(choose: Any) -> None:
@@ -40,14 +39,14 @@ def test_goes_to_the_cache_while_waiting_there_costs_less_than_recomputing(choos
 
 
 def test_prefill_harms_those_who_decode(choose: Any) -> None:
-    assert choose("fastest_completion", **FLAT, overlap=[100.0, 0.0], outstanding=[1.0, 0.0]).index == 1
-    assert choose("fastest_completion", **FLAT, overlap=[600.0, 0.0], outstanding=[1.0, 0.0]).index == 0
+    assert choose("fastest_completion", **FLAT, overlap=[80.0, 0.0], outstanding=[1.0, 0.0]).index == 1
+    assert choose("fastest_completion", **FLAT, overlap=[100.0, 0.0], outstanding=[1.0, 0.0]).index == 0
 
 
-def test_harm_can_count_for_less(choose: Any) -> None:
+def test_seconds_between_tokens_can_count_for_more_or_less(choose: Any) -> None:
     columns = {**FLAT, "overlap": [300.0, 0.0], "outstanding": [1.0, 0.0]}
-    assert choose("fastest_completion", **columns).index == 1
-    assert choose("fastest_completion", {"harm": 0.25}, **columns).index == 0
+    assert choose("fastest_completion", {"decoding": 1.0}, **columns).index == 1
+    assert choose("fastest_completion", {"decoding": 0.25}, **columns).index == 0
 
 
 def test_faster_decoding_wins_long_answers(choose: Any) -> None:

@@ -11,10 +11,6 @@ def test_all_nearly_full_then_the_least_loaded(choose: Any) -> None:
     assert (choice.index, choice.reason) == (1, "overloaded")
 
 
-def test_back_pressure_counts_in_seconds(choose: Any) -> None:
-    assert choose("least_response_time", response_seconds=[0.1, 0.3], penalty_seconds=[1.0, 0.0]).index == 1
-
-
 def test_limit_is_a_parameter(choose: Any) -> None:
     columns = {"response_seconds": [0.1, 0.3], "reported_load": [0.6, 0.1]}
     assert choose("least_response_time", **columns).index == 0
