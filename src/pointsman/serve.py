@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import resource
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -37,8 +38,8 @@ def main(config: ServeConfig) -> int:
 
 
 async def _serve(config: ServeConfig) -> int:
-    with ExitStack() as resources:
-        service = Service(config, policy_table(config), resources)
+    with ExitStack() as exit_stack:
+        service = Service(config, policy_table(config), exit_stack)
         try:
             await service.start()
         except OSError as error:
@@ -51,17 +52,22 @@ async def _serve(config: ServeConfig) -> int:
 class Service:
     """The whole gateway process. `start`, then `until_stopped`."""
 
-    def __init__(self, config: ServeConfig, policies: PolicyTable, resources: ExitStack) -> None:
+    def __init__(self, config: ServeConfig, policies: PolicyTable, exit_stack: ExitStack) -> None:
         self._config = config
         self._nodes = all_nodes(config)
         clock = WallClock()
         started = clock.now()
         metrics = Metrics()
-        observers: list[Callable[[Fact], None]] = [metrics, lambda fact: decisions(fact)]
+        # Two of the observers can be made only when the dispatcher is there.
+        observers: list[Callable[[Fact], None]] = [
+            metrics,
+            lambda fact: decisions(fact),
+            lambda fact: self._gateway.observe(fact),
+        ]
         dispatcher = Dispatcher(config.brain, policies, observers, started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
-            sink = resources.enter_context(open_journal(config.journal)).write
+            sink = exit_stack.enter_context(open_journal(config.journal)).write
             journaled = Journaled(dispatcher, begin(config.brain, policies, started), sink)
             dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
         self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
@@ -83,6 +89,7 @@ class Service:
             host, port = address(self._config.admin_listen, "admin_listen")
             await self._admin.setup()
             await web.TCPSite(self._admin, host, port).start()
+        _allow_open_files()
         # What lives now lives on: the collector need not look at it again.
         gc.collect()
         gc.freeze()
@@ -103,3 +110,9 @@ class Service:
         hurry.cancel()
         await asyncio.gather(stopping, hurry, return_exceptions=True)
         await self._admin.cleanup()
+
+
+def _allow_open_files() -> None:
+    """A connection is an open file, and the usual soft limit of 1024 is not meant for servers."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -81,7 +81,7 @@ class PlainAnswer:
         self._copy: list[bytes] = []
         self._copied = 0
         self.kept: Kept | None = None
-        reply.start(response_lines(head, request_id), head.length)
+        reply.start(response_lines(head, request_id), head.length, bodiless=head.status in (204, 304))
 
     def take(self, data: bytes) -> None:
         self._copied += len(data)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.facts import Fact, NodeChanged
+from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
 from pointsman.gateway.deadlines import Deadlines
@@ -26,6 +27,8 @@ from pointsman.gateway.targets import Targets
 from pointsman.gateway.upstream import Origin
 
 BACKLOG = 4096
+FLUSH_S = 0.25
+"""Time for the last words of requests that are cut to leave."""
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +58,7 @@ class Gateway:
         self._probes = Probes(self._targets, clock, timeouts, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
-        relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
+        self._relaying = relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
         self._front = Front(
             dispatcher,
             route_table(settings.routes, settings.allow_paths),
@@ -96,6 +99,11 @@ class Gateway:
         Origin.parse(node.url)
         self.driver.call(lambda now: self.dispatcher.add_node(node, now))
 
+    def observe(self, fact: Fact) -> None:
+        """To be among the dispatcher's observers: connections to a node that is gone are closed."""
+        if type(fact) is NodeChanged and fact.after == NodeState.GONE:
+            self._targets.forget(fact.node)
+
     async def stop(self) -> None:
         """Gently: lame duck, then drain, then cut. Cancelling it goes straight to the cut."""
         timeouts = self.settings.timeouts
@@ -113,6 +121,9 @@ class Gateway:
         until = self._clock.now() + limit_s
         while self.driver.open_requests and self._clock.now() < until:
             await asyncio.sleep(0.05)
+        if self.driver.open_requests:
+            self._relaying.end_all()
+            await asyncio.sleep(FLUSH_S)
 
     def _cut(self) -> None:
         if self._listener is not None:

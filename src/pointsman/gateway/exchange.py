@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
+from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, Stopping
 from pointsman.brain.model.orders import Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 class Relaying:
     """What all exchanges share."""
 
-    __slots__ = ("clock", "deadlines", "driver", "loop", "targets", "timeouts")
+    __slots__ = ("clock", "deadlines", "driver", "live", "loop", "targets", "timeouts")
 
     def __init__(
         self,
@@ -48,12 +48,18 @@ class Relaying:
         self.clock = clock
         self.timeouts = timeouts
         self.loop = loop
+        self.live: set[Exchange] = set()
 
     def begin(self, work: Work, reply: Reply, connection: ClientConnection) -> Exchange:
         """Start the life of a request."""
         exchange = Exchange(self, work, reply, connection)
         exchange.task = self.loop.create_task(exchange.run())
         return exchange
+
+    def end_all(self) -> None:
+        """Tell every client that its request ends here, in-band where its answer has begun."""
+        for exchange in tuple(self.live):
+            exchange.end(_STOPPING)
 
 
 class Exchange:
@@ -62,6 +68,7 @@ class Exchange:
     __slots__ = (
         "_attempt",
         "_connection",
+        "_ending",
         "_kept",
         "_lease",
         "_order",
@@ -84,6 +91,7 @@ class Exchange:
         self._lease = 0
         self._paused = False
         self._kept: Kept | None = None
+        self._ending: PointsmanError | None = None
         self.task: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -91,6 +99,7 @@ class Exchange:
         shared = self._shared
         ticket = 0
         shared.deadlines.watch(self)
+        shared.live.add(self)
         try:
             ticket = shared.driver.submit(self._work.request, self)
             await self._answer(ticket)
@@ -99,6 +108,7 @@ class Exchange:
             self._give_up(PointsmanError("internal error"))
         finally:
             shared.deadlines.forget(self)
+            shared.live.discard(self)
             if ticket:
                 shared.driver.close(ticket, self._lease)
         if self._connection is not None:
@@ -146,14 +156,18 @@ class Exchange:
 
     def check(self, now: float) -> None:
         """End the request when the client's own limit, or the patience of its try, is over."""
-        attempt = self._attempt
-        if now < self._work.expires:
-            if attempt is not None and not self._paused:
-                attempt.check(now)
-        elif attempt is not None:
-            attempt.settle(self._cancelled("deadline"))
+        if now >= self._work.expires:
+            self.end(_DEADLINE)
+        elif self._attempt is not None and not self._paused:
+            self._attempt.check(now)
+
+    def end(self, error: PointsmanError) -> None:
+        """End the request, whatever it is at, with `error` for its client."""
+        self._ending = error
+        if self._attempt is not None:
+            self._attempt.settle(self._cancelled(error.code))
         else:
-            self.ordered(Refuse(0, _DEADLINE))
+            self.ordered(Refuse(0, error))
 
     async def _answer(self, ticket: int) -> None:
         """Try until the brain has no further order for this request."""
@@ -167,7 +181,7 @@ class Exchange:
             if outcome.delivered:
                 return
             if not goes_on:
-                self._give_up(_DEADLINE if outcome.reason == "deadline" else _FAILED)
+                self._give_up(self._ending or _FAILED)
                 return
 
     async def _next_order(self) -> Start | Refuse:
@@ -204,4 +218,5 @@ class Exchange:
 
 
 _DEADLINE = NodeTimeout("the time allowed for this request is over")
+_STOPPING = Stopping("this gateway is stopping")
 _FAILED = NodeFailed("the request was stopped before it was answered")

@@ -61,10 +61,14 @@ class Front:
             return error
         return None
 
+    def request_id(self, head: RequestHead) -> bytes:
+        """The client's own id if it is well-formed, else a new one."""
+        return self._intake.request_id(head.fields)
+
     def serve(self, head: RequestHead, body: bytes, reply: Reply, connection: ClientConnection) -> Exchange | None:
         """Answer a request whose head found no objection. Raises PointsmanError."""
         if head.method == b"OPTIONS":
-            reply.send(own_lines(204, b"", b"", _CORS), b"")
+            reply.send(own_lines(204, b"", b"", _CORS), b"", bodiless=True)
             return None
         path = head.path
         route = self._routes.get(path)

@@ -53,6 +53,8 @@ class Intake:
         if route.kind == "plain" or route.kind == "form":
             return self._opaque(route, head, data, tenant, expires)
         body = read_body(data)
+        if present(body.previous_response_id):
+            raise BadRequest("responses are not kept here: send the conversation", param="previous_response_id")
         model = self._model(body.model)
         generates = route.kind in ("chat", "completion", "typed")
         prompt = read_prompt(body) if generates else Prompt()

@@ -12,29 +12,34 @@ class Reply:
     `started` tells that something was handed to the transport: from then on no other answer is possible.
     """
 
-    __slots__ = ("_bare", "_chunked", "_head", "_modern", "_transport", "ended", "keep_alive", "started")
+    __slots__ = ("_bare", "_browser", "_chunked", "_head", "_modern", "_transport", "keep_alive", "started")
 
     def __init__(self, transport: asyncio.WriteTransport, head: RequestHead) -> None:
         self._transport = transport
         self._modern = head.modern
         self._bare = head.method == b"HEAD"
+        self._browser = b"origin" in head.fields
         self._chunked = False
         self._head = b""
         self.keep_alive = head.keep_alive
         self.started = False
-        self.ended = False
 
-    def start(self, lines: bytes, length: int | None) -> None:
-        """Begin with status line and headers; `length` None means that only the end will tell."""
-        self._chunked = length is None and self._modern
-        if length is not None:
+    def start(self, lines: bytes, length: int | None, *, bodiless: bool = False) -> None:
+        """Begin with status line and headers; `length` None means that only the end will tell.
+
+        `bodiless` is for a status that never has a body (204, 304) and so has no framing either.
+        """
+        self._chunked = length is None and self._modern and not bodiless
+        if bodiless:
+            framing = b""
+        elif length is not None:
             framing = b"content-length: %d\r\n" % length
         elif self._chunked:
             framing = b"transfer-encoding: chunked\r\n"
         else:
             framing = b""
             self.keep_alive = False
-        self._head = b"%b%b%b\r\n" % (lines, framing, self._connection())
+        self._head = b"%b%b%b\r\n" % (lines, framing, self._own_lines(lines))
 
     def write(self, data: bytes) -> None:
         """Send body bytes (not empty)."""
@@ -52,11 +57,11 @@ class Reply:
         self._head = b""
         if last:
             self._transport.write(last)
-        self.started = self.ended = True
+        self.started = True
 
-    def send(self, lines: bytes, body: bytes) -> None:
+    def send(self, lines: bytes, body: bytes, *, bodiless: bool = False) -> None:
         """A whole response at once."""
-        self.start(lines, len(body))
+        self.start(lines, len(body), bodiless=bodiless)
         if body and not self._bare:
             self.write(body)
         self.end()
@@ -64,10 +69,14 @@ class Reply:
     def break_off(self) -> None:
         """End the connection, the only way to say that a response of announced length is cut."""
         self.keep_alive = False
-        self.ended = True
         self._transport.abort()
 
-    def _connection(self) -> bytes:
+    def _own_lines(self, lines: bytes) -> bytes:
+        own = b""
         if not self.keep_alive:
-            return b"connection: close\r\n"
-        return b"" if self._modern else b"connection: keep-alive\r\n"
+            own = b"connection: close\r\n"
+        elif not self._modern:
+            own = b"connection: keep-alive\r\n"
+        if self._browser and b"access-control-allow-origin:" not in lines:
+            own += b"access-control-allow-origin: *\r\n"
+        return own

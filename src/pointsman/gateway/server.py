@@ -43,6 +43,10 @@ class Front(Protocol):
         """Why a request is refused on its head alone, before its body is read."""
         ...
 
+    def request_id(self, head: RequestHead) -> bytes:
+        """The id a request goes by."""
+        ...
+
     def serve(self, head: RequestHead, body: bytes, reply: Reply, connection: ClientConnection) -> Answering | None:
         """Answer at once (None), or later and then call `connection.request_done()`."""
         ...
@@ -227,7 +231,7 @@ class ClientConnection(asyncio.Protocol):
         try:
             answering = self._server.front.serve(head, body, reply, self)
         except PointsmanError as error:
-            reply.send(error_lines(error), error_body(error))
+            reply.send(error_lines(error, self._server.front.request_id(head)), error_body(error))
             answering = None
         if answering is None:
             self.request_done(reply.keep_alive)

@@ -30,6 +30,7 @@ class Targets:
         self._key_line = b"authorization: Bearer %b\r\n" % node_key.encode() if node_key else b""
         self._pools: dict[Origin, Pool] = {}
         self._targets: dict[tuple[str, int | None], Target] = {}
+        self._keys: dict[str, tuple[str, int | None]] = {}
 
     def of(self, node: NodeSpec) -> Target:
         """The node's target. Raises ValueError when its URL is none."""
@@ -37,15 +38,19 @@ class Targets:
         target = self._targets.get(key)
         if target is None:
             target = self._targets[key] = self._make(node)
+            self._keys[node.name] = key
         return target
 
-    def forget(self, node: NodeSpec) -> None:
-        """The node is gone; its pool closes with the last node of its origin."""
-        target = self._targets.pop((node.url, node.rank), None)
-        if target is not None and all(other.pool is not target.pool for other in self._targets.values()):
-            self._deadlines.forget(target.pool)
-            self._pools.pop(target.pool.origin, None)
-            target.pool.close()
+    def forget(self, name: str) -> None:
+        """The node `name` is gone; its pool closes with the last node of its origin."""
+        key = self._keys.pop(name, None)
+        if key is not None:
+            self._targets.pop(key, None)
+        used = {target.pool.origin for target in self._targets.values()}
+        for origin in [origin for origin in self._pools if origin not in used]:
+            pool = self._pools.pop(origin)
+            self._deadlines.forget(pool)
+            pool.close()
 
     def close(self) -> None:
         """Close all idle connections."""

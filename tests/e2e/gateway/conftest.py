@@ -70,7 +70,8 @@ class Client:
         headers = {name: value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split(" ")[1])
         try:
-            return Response(status, headers, await asyncio.wait_for(self._body(headers), 10), True)
+            body = b"" if status == 204 else await asyncio.wait_for(self._body(headers), 10)
+            return Response(status, headers, body, True)
         except asyncio.IncompleteReadError as error:
             return Response(status, headers, error.partial, False)
 

@@ -269,6 +269,23 @@ async def test_slow_heads_and_bodies_are_cut(world: World) -> None:
             assert await asyncio.wait_for(client.reader.read(), 2) == b""
 
 
+async def test_what_does_not_end_in_time_is_told(world: World) -> None:
+    await world.open(stream(ROLE, *[TEXT] * 10_000, gap_s=0.01), timeouts=Timeouts(lame_duck_s=0, drain_s=0.1))
+    streaming, plain = await world.client(), await world.client()
+    streaming.send(chat(stream=True))
+    await streaming.reader.readuntil(b"Hi")
+    world.nodes[0].script = never
+    plain.send(chat())
+    await world.until(lambda: len(world.nodes[0].requests) == 2)
+    stopping = asyncio.ensure_future(world.gateway.stop())
+    rest = await streaming.reader.readuntil(b"\r\n0\r\n\r\n")
+    assert b'"error"' in rest
+    assert b"shutting_down" in rest
+    response = await plain.response()
+    assert (response.status, response.json()["error"]["code"]) == (503, "shutting_down")
+    await stopping
+
+
 async def test_stopping_lets_streams_end(world: World) -> None:
     await world.open(stream(ROLE, *[TEXT] * 20, event({}, "stop"), DONE, gap_s=0.01))
     client, idle = await world.client(), await world.client()

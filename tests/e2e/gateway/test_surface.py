@@ -97,6 +97,34 @@ async def test_keys(world: World) -> None:
     assert (await client.ask(path="/v1/models", method="GET")).status == 401
 
 
+async def test_pages_of_other_origins_may_read_answers(world: World) -> None:
+    await world.open(GOOD)
+    client = await world.client()
+    for asked in ({"body": chat()}, {"path": "/v1/models", "method": "GET"}, {"body": {"model": "nope"}}):
+        response = await client.ask(**asked, headers=("origin: http://page",))
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert response.headers["x-request-id"]
+    assert "access-control-allow-origin" not in (await client.ask(chat())).headers
+
+
+async def test_kept_responses_are_not_promised(world: World) -> None:
+    await world.open(GOOD)
+    client = await world.client()
+    body = {"model": "m", "input": "x", "previous_response_id": "r"}
+    assert (await client.ask(body, path="/v1/responses")).status == 400
+    assert (await client.ask(body | {"previous_response_id": None}, path="/v1/responses")).status == 200
+
+
+async def test_removed_node_is_forgotten(world: World) -> None:
+    await world.open(GOOD, GOOD)
+    gone = world.nodes[0].url
+    world.gateway.driver.call(lambda now: world.dispatcher.remove_node(gone, now))
+    client = await world.client()
+    for _ in range(4):
+        assert (await client.ask(chat())).status == 200
+    assert not world.nodes[0].requests
+
+
 async def test_form_names_the_model(world: World) -> None:
     await world.open(GOOD)
     client = await world.client()
