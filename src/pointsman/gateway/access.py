@@ -19,7 +19,8 @@ class Access:
         """The tenant a request belongs to. Raises Unauthorized."""
         if not self._tenants:
             return ""
-        tenant = self._tenants.get(_digest(_presented(fields)))
+        presented = _presented(fields)
+        tenant = self._tenants.get(_digest(presented)) if presented else None
         if tenant is None:
             raise Unauthorized("a valid API key is needed: Authorization: Bearer KEY")
         return tenant

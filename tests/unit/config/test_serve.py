@@ -1,106 +1,130 @@
+"""Settings that cannot be used stop the start, and say which file, which key and what is allowed."""
+
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pointsman.brain.model.request import Request
-from pointsman.config import serve
-from pointsman.config.flags import ConfigError, convert
-from pointsman.config.serve import ServeConfig
+from pointsman.config.flags import ConfigError, load
+from pointsman.config.serve import (
+    API_KEYS_VARIABLE,
+    NODE_KEY_VARIABLE,
+    ServeConfig,
+    address,
+    all_nodes,
+    gateway_settings,
+    policy_table,
+)
+
+FULL = """
+listen = "[::1]:0"
+policy = "jffc"
+api_keys = ["a"]
+allow_paths = ["/v1/guided"]
+[[nodes]]
+url = "http://one:8000"
+slots = 4
+[[nodes]]
+url = "http://two:8000"
+id = "two"
+engine = "plain"
+models = ["vision"]
+[policies.jffc]
+w_load = 0.9
+[models."big"]
+policy = "round_robin"
+[routes."/classify"]
+pool = "vision"
+policy = "least_requests"
+[timeouts]
+connect_s = 1
+[brain]
+queue_limit = 7
+"""
 
 
-def config(**given: Any) -> ServeConfig:
-    return convert(given, ServeConfig, "test")
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(API_KEYS_VARIABLE, raising=False)
+    monkeypatch.delenv(NODE_KEY_VARIABLE, raising=False)
 
 
-def test_nodes_of_the_file_and_of_the_command_line_are_joined() -> None:
-    nodes = serve.all_nodes(config(nodes=[{"url": "http://a", "id": "x"}], node=["http://b:8000/"]))
-    assert [node.name for node in nodes] == ["x", "http://b:8000"]
+def config_of(text: str, tmp_path: Path, **flags: object) -> ServeConfig:
+    path = tmp_path / "pointsman.toml"
+    path.write_text(text)
+    return load(ServeConfig, str(path), flags)
+
+
+def test_full_file(tmp_path: Path) -> None:
+    config = config_of(FULL, tmp_path, node=["http://three/"])
+    assert [node.name for node in all_nodes(config)] == ["http://one:8000", "two", "http://three"]
+    settings = gateway_settings(config)
+    assert (settings.host, settings.port, settings.api_keys) == ("::1", 0, ("a",))
+    assert settings.timeouts.connect_s == 1.0
+    assert settings.routes["/classify"].pool == "vision"
+    assert config.brain.queue_limit == 7
+    table = policy_table(config)
+    assert table.of(Request(id="", model="x")).w_load == 0.9  # type: ignore[attr-defined]
+    assert table.of(Request(id="", model="big")).name == "round_robin"
+    assert table.of(Request(id="", model="vision", route="/classify")).name == "least_requests"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("text", "said"),
     [
-        ({"node": ["a:8000"]}, "nodes: "),
-        ({"node": ["http://a", "http://a"]}, "more than once"),
+        ("lissen = 'x'", "did you mean `listen`"),
+        ("[timeouts]\nconnect = 1", "timeouts.connect"),
+        ("[[nodes]]\nurl = 'http://a'\nslots = 0", "nodes"),
+        ("[brain]\nqueue_limit = 'many'", "brain.queue_limit"),
+        ("[routes.'/x']\npolicy = ''", "pool"),
+        ("log_level = 'loud'", "log_level"),
     ],
 )
-def test_nodes_that_cannot_be_used_are_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
-        serve.all_nodes(config(**given))
-
-
-def test_models_and_routes_have_policies_of_their_own_with_the_parameters_given() -> None:
-    table = serve.policy_table(
-        config(
-            policy="round_robin",
-            policies={"jffc": {"w_load": 0.4}},
-            models={"m": {"policy": "jffc"}},
-            routes={"/x": {"pool": "p", "policy": "two_choices"}, "/y": {"pool": "p"}},
-        )
-    )
-    assert {scope: policy.name for scope, policy in table.scopes().items()} == {
-        "default": "round_robin",
-        "model:m": "jffc",
-        "route:/x": "two_choices",
-    }
-    assert getattr(table.of(Request(id="r", model="m")), "w_load", None) == 0.4
+def test_wrong_keys_and_values(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said.replace(".", r"\.")) as error:
+        config_of(text, tmp_path)
+    assert "pointsman.toml" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("text", "said"),
     [
-        ({"policy": "jfcc"}, "`policy`: .*did you mean 'jffc'"),
-        ({"policies": {"jffc": {"w_lod": 1}}}, "`policies.jffc`: .*it has: "),
-        ({"models": {"m": {"policy": "none"}}}, 'models."m".policy'),
-        ({"routes": {"/x": {"pool": "p", "policy": "none"}}}, 'routes."/x".policy'),
+        ("policy = 'jfc'", "did you mean 'jffc'"),
+        ("[policies.jffc]\nw = 1", "no parameter 'w'"),
+        ("[policies.nope]", "no policy named 'nope'"),
+        ("[models.m]\npolicy = 'nope'", 'models."m".policy'),
+        ("[routes.'/x']\npool = 'p'\npolicy = 'nope'", 'routes."/x".policy'),
     ],
 )
-def test_a_policy_that_does_not_exist_names_its_key(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
-        serve.policy_table(config(**given))
+def test_wrong_policies(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        policy_table(config_of(text, tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("127.0.0.1:80", ("127.0.0.1", 80)), (":80", ("0.0.0.0", 80)), ("[::1]:80", ("::1", 80))]
-)
-def test_an_address_is_host_and_port(text: str, expected: tuple[str, int]) -> None:
-    assert serve.address(text, "listen") == expected
+def test_wrong_nodes() -> None:
+    with pytest.raises(ConfigError, match="not an http"):
+        all_nodes(ServeConfig(node=("localhost:8000",)))
+    with pytest.raises(ConfigError, match="more than once"):
+        all_nodes(ServeConfig(node=("http://a", "http://a")))
 
 
-@pytest.mark.parametrize("text", ["", "localhost", "localhost:", "localhost:http", "localhost:65536"])
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"`listen`: .* is not HOST:PORT"):
-        serve.address(text, "listen")
+def test_wrong_paths_and_addresses() -> None:
+    for text in ("8080", "localhost", "localhost:http", "h:70000"):
+        with pytest.raises(ConfigError, match="HOST:PORT"):
+            address(text, "listen")
+    assert address(":8080", "listen") == ("0.0.0.0", 8080)
+    with pytest.raises(ConfigError, match="slash"):
+        gateway_settings(ServeConfig(allow_paths=("x",)))
 
 
-def test_keys_come_from_file_and_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_keys_from_files_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(API_KEYS_VARIABLE, "k1, k2")
+    monkeypatch.setenv(NODE_KEY_VARIABLE, "inner")
+    settings = gateway_settings(ServeConfig(api_keys=("k0",)))
+    assert settings.api_keys == ("k0", "k1", "k2")
+    assert settings.node_key == "inner"
     secret = tmp_path / "key"
-    secret.write_text("s3cret\n")
-    monkeypatch.setenv(serve.API_KEYS_VARIABLE, "b, c,")
-    monkeypatch.setenv(serve.NODE_KEY_VARIABLE, "from-environment")
-    settings = serve.gateway_settings(config(api_keys=["a"], node_key_file=str(secret)))
-    assert settings.api_keys == ("a", "b", "c")
-    assert settings.node_key == "s3cret"
-    assert serve.gateway_settings(config()).node_key == "from-environment"
-
-
-def test_files_that_cannot_be_used_are_told(tmp_path: Path) -> None:
-    nowhere = str(tmp_path / "none" / "file")
+    secret.write_text("from-file\n")
+    assert gateway_settings(ServeConfig(node_key_file=str(secret))).node_key == "from-file"
     with pytest.raises(ConfigError, match="cannot be read"):
-        serve.gateway_settings(config(node_key_file=nowhere))
-    with pytest.raises(ConfigError, match="`journal`"):
-        serve.open_journal(nowhere)
-
-
-def test_a_route_begins_with_a_slash() -> None:
-    with pytest.raises(ConfigError, match="must begin with a slash"):
-        serve.gateway_settings(config(routes={"x": {"pool": "p"}}))
-
-
-def test_a_journal_is_appended_to(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    for line in (b"1\n", b"2\n"):
-        with serve.open_journal(str(path)) as journal:
-            journal.write(line)
-    assert path.read_bytes() == b"1\n2\n"
+        gateway_settings(ServeConfig(node_key_file=str(tmp_path / "none")))

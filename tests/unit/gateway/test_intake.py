@@ -1,0 +1,117 @@
+"""From bodies to requests the brain can place."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode
+from pointsman.clock import ManualClock
+from pointsman.gateway.intake import Intake
+from pointsman.gateway.routes import PlainRoute, route_table
+from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.work import Work
+from pointsman.wire.http1.request import RequestHead
+
+ROUTES = route_table({"/classify": PlainRoute(pool="vision")})
+
+
+class Driver:
+    """Knows models through itself, as the driver does through its dispatcher."""
+
+    def __init__(self, *models: str) -> None:
+        self._models = list(models)
+        self.dispatcher = self
+
+    def models(self) -> list[str]:
+        return self._models
+
+    def knows(self, model: str) -> bool:
+        return model in self._models
+
+
+def work(body: Any, path: str = "/v1/chat/completions", models: tuple[str, ...] = ("m",), **fields: str) -> Work:
+    named = {name.replace("_", "-").encode(): value.encode() for name, value in fields.items()}
+    head = RequestHead(
+        method=b"POST",
+        target=path.encode(),
+        headers=[],
+        fields=named,
+        keep_alive=True,
+        modern=True,
+        content_length=None,
+        expects_continue=False,
+    )
+    driver: Any = Driver(*models)
+    intake = Intake(driver, ManualClock(100.0), Timeouts(), b"secret")
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return intake.work(ROUTES[path.encode()], head, data, "t")
+
+
+CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x" * 2000}]}
+
+
+def test_request() -> None:
+    made = work(CHAT | {"user": "u", "max_tokens": 5, "n": 3, "stream": True}, x_request_id="id-1")
+    request = made.request
+    assert (request.id, made.id) == ("id-1", b"id-1")
+    assert (request.model, request.session, request.tenant, request.route) == ("m", "u", "t", "/v1/chat/completions")
+    assert (request.max_tokens, request.stream, made.choices, made.strip_usage) == (5, True, 3, True)
+    assert request.deadline == made.expires == 3700.0
+    assert request.chain is not None
+    assert len(request.chain.links) == request.prompt_bytes // 256 > 0
+
+
+def test_chains_meet_only_where_caches_do() -> None:
+    def first_link(**more: Any) -> int:
+        chain = work(CHAT | more, models=("m", "lora")).request.chain
+        assert chain is not None
+        return chain.links[0]
+
+    assert first_link() == first_link(temperature=0.5)
+    assert len({first_link(), first_link(model="lora"), first_link(cache_salt="s"), first_link(tools=[{}])}) == 4
+
+
+def test_token_ids() -> None:
+    made = work({"model": "m", "prompt": list(range(40))}, "/v1/completions")
+    chain = made.request.chain
+    assert chain is not None
+    assert (chain.kind, len(chain.links), made.request.prompt_tokens) == ("tokens", 2, 40.0)
+    with pytest.raises(BadRequest):
+        work({"model": "m", "prompt": [-1] * 40}, "/v1/completions")
+
+
+def test_paths_that_generate_nothing_have_no_chain() -> None:
+    made = work({"model": "m", "input": "x" * 1000}, "/v1/embeddings")
+    assert made.request.chain is None
+    assert not made.strip_usage
+
+
+def test_models() -> None:
+    with pytest.raises(ModelNotFound):
+        work({"model": "x"})
+    with pytest.raises(NoNode):
+        work(CHAT, models=())
+    with pytest.raises(BadRequest):
+        work({"messages": []}, models=("a", "b"))
+    assert work({"messages": []}).request.model == "m"
+
+
+def test_plain_pools() -> None:
+    made = work(b"\xff\xd8", "/classify", models=("vision",))
+    assert (made.request.model, made.body) == ("vision", b"\xff\xd8")
+    with pytest.raises(NoNode):
+        work(b"", "/classify")
+
+
+@pytest.mark.parametrize("given", ["", "a b", "x" * 129, "a\tb", "ä", "a;b"])
+def test_ids_that_are_not_well_formed_are_replaced(given: str) -> None:
+    made = work(CHAT, x_request_id=given)
+    assert made.id.startswith(b"req-")
+
+
+def test_the_clients_limit() -> None:
+    assert work(CHAT, x_request_timeout_ms="1500").expires == 101.5
+    for wrong in ("0", "-1", "x", "1.5"):
+        with pytest.raises(BadRequest):
+            work(CHAT, x_request_timeout_ms=wrong)

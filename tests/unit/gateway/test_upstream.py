@@ -1,0 +1,18 @@
+"""Addresses of nodes."""
+
+import pytest
+
+from pointsman.gateway.upstream import Origin
+
+
+def test_origins() -> None:
+    assert Origin.parse("http://h") == Origin("h", 80, False, b"", b"h")
+    assert Origin.parse("https://h/a/b/") == Origin("h", 443, True, b"/a/b", b"h")
+    assert Origin.parse("http://[::1]:8000") == Origin("::1", 8000, False, b"", b"[::1]:8000")
+    assert Origin.parse("http://user:secret@h:1").host_header == b"h:1"
+
+
+@pytest.mark.parametrize("url", ["", "h:80", "ftp://h", "http://", "http://h:x"])
+def test_no_addresses(url: str) -> None:
+    with pytest.raises(ValueError, match=r"not an http|[Pp]ort"):
+        Origin.parse(url)
