@@ -37,7 +37,7 @@ class Fleet:
     async def start(self, session: aiohttp.ClientSession) -> None:
         """Start every engine and wait until all are ready. Raises DemoError with the log of one that is not."""
         self.children.extend(
-            Child(node.name, ["engine", *_flags(node.engine(self._ports[node.name], self._scale))], self._folder)
+            Child(node.name, ["engine", *flags(node.engine(self._ports[node.name], self._scale))], self._folder)
             for node in self.scene.nodes
         )
         await asyncio.gather(
@@ -77,7 +77,7 @@ class Fleet:
         end_all(self.children)
 
 
-def _flags(config: EngineConfig) -> list[str]:
+def flags(config: EngineConfig) -> list[str]:
     """The command-line flags that give these settings: all that differ from their defaults."""
     changed = [
         (name, value)

@@ -1,7 +1,7 @@
 """A gateway for one policy, as a child process that knows the engines' addresses and nothing else about them."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import aiohttp
@@ -31,17 +31,21 @@ class Gateway:
         self.url = f"http://127.0.0.1:{data}"
         self._admin = f"http://127.0.0.1:{admin}"
         config = folder / f"{policy}.toml"
-        config.write_text(_settings(policy, time_scale, data, admin, engines))
+        config.write_text(settings_text(policy, time_scale, data, admin, engines))
         self.child = Child(f"gateway-{policy}", ["serve", "--config", str(config)], folder)
 
-    async def start(self, session: aiohttp.ClientSession) -> None:
-        """Wait until every engine is up for it. Raises DemoError if that takes too long, with its log if it died."""
+    async def start(self, session: aiohttp.ClientSession, check: Callable[[], None]) -> None:
+        """Wait until every engine is up for it; `check` raises if one of them died.
+
+        Raises DemoError if that takes too long, with the gateway's log if it died itself.
+        """
         await until_ready(session, f"{self._admin}/healthz", self.child.check)
         for _ in range(int(READY_WITHIN_S / POLL_S)):
             nodes = msgspec.json.decode(await call(session, "GET", f"{self._admin}/nodes"), type=list[_Node])
             if nodes and all(node.state == "up" for node in nodes):
                 return
             self.child.check()
+            check()
             await asyncio.sleep(POLL_S)
         raise DemoError(f"{self.child.name} did not find all engines up.\n{self.child.last_words()}")
 
@@ -50,7 +54,7 @@ class Gateway:
         self.child.end(within_s=LEAVE_WITHIN_S)
 
 
-def _settings(policy: str, time_scale: float, data: int, admin: int, engines: Iterable[str]) -> str:
+def settings_text(policy: str, time_scale: float, data: int, admin: int, engines: Iterable[str]) -> str:
     """The gateway's configuration file.
 
     The gateway lives in wall time, the engines live `time_scale` times faster: so all its patience and memory, given in

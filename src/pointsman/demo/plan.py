@@ -15,7 +15,7 @@ from .traced import trace_demand, trace_samples
 
 MOST_TOKENS = ENGINE.max_model_len or 0
 FIRST_GUESS_ROWS = 400
-ROUNDS = 3
+ROUNDS = 5
 
 
 def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
@@ -42,11 +42,11 @@ def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
 
 
 def _trace_saturation(trace: Trace, load: float, seconds: float) -> float:
-    """Of the very rows that will be replayed; their number follows from it, so it is approached in a few rounds."""
+    """Of the very rows that will be replayed. Their number follows from it, so it is approached in half steps."""
     rows = FIRST_GUESS_ROWS
     saturation = 0.0
     for _ in range(ROUNDS):
         samples = trace_samples(leading(trace, rows), MOST_TOKENS, ENGINE.block_size)
         saturation = fleet_saturation(SCENE, samples)
-        rows = max(2, round(load * saturation * seconds))
+        rows = max(2, round((rows + load * saturation * seconds) / 2))
     return saturation

@@ -67,7 +67,7 @@ async def _round(
     await fleet.reset(session)
     gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder)
     try:
-        await gateway.start(session)
+        await gateway.start(session, fleet.check)
         before = _cpu(gateway, fleet)
         time = EngineTime(WallClock(), plan.time_scale)
         asked = await _replayed(plan, policy, fleet, gateway, session, time, tick)
