@@ -17,6 +17,10 @@ from pointsman.brain.model.request import Request
 from pointsman.clock import Clock
 
 
+WAKE_GRAIN_S = 0.005
+"""The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
+
+
 class Party(Protocol):
     """A request under way, as orders meet it."""
 
@@ -42,7 +46,7 @@ class Driver:
         self._parties: dict[int, Party] = {}
         self._leases: dict[int, Party] = {}
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_at = float("inf")
+        self._alarm_due = float("inf")
 
     @property
     def open_requests(self) -> int:
@@ -89,14 +93,14 @@ class Driver:
         for order in orders:
             self._execute(order)
         due = self.dispatcher.next_deadline()
-        if due is not None and due < self._alarm_at:
+        if due is not None and due < self._alarm_due - WAKE_GRAIN_S:
             self._set_alarm(due)
 
     def stop(self) -> None:
         """Wake the brain no more."""
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm_at = float("-inf")
+        self._alarm_due = float("-inf")
 
     def _execute(self, order: Order) -> None:
         if isinstance(order, Start):
@@ -128,10 +132,10 @@ class Driver:
     def _set_alarm(self, due: float) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
-        self._alarm_at = due
-        self._alarm = self._loop.call_later(max(0.0, due - self._clock.now()), self._wake)
+        self._alarm_due = due
+        self._alarm = self._loop.call_later(max(WAKE_GRAIN_S, due - self._clock.now()), self._wake)
 
     def _wake(self) -> None:
         self._alarm = None
-        self._alarm_at = float("inf")
+        self._alarm_due = float("inf")
         self.execute(self.dispatcher.tick(self._clock.now()))

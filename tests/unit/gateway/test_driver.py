@@ -3,13 +3,15 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from pointsman.brain.model.errors import NoNode
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.request import Request
 from pointsman.clock import ManualClock
-from pointsman.gateway.driver import Driver
+from pointsman.gateway.driver import WAKE_GRAIN_S, Driver
 
 NODE = NodeSpec(url="http://n")
 REQUEST = Request(id="r", model="m")
@@ -129,9 +131,9 @@ def test_probes_are_started() -> None:
 
 def test_only_an_earlier_deadline_sets_the_alarm_anew() -> None:
     drive, brain, alarms, _ = driver()
-    for brain.due in (15.0, 20.0, 12.0, None, 5.0):
+    for brain.due in (15.0, 20.0, 12.0, 11.999, None, 5.0, 4.999):
         drive.call(lambda now: [])
-    assert alarms.delays == [5.0, 2.0, 0.0]
+    assert alarms.delays == pytest.approx([5.0, 2.0, WAKE_GRAIN_S])
     brain.due = 30.0
     alarms.action()
     assert brain.calls[-1] == ("tick", 10.0)
