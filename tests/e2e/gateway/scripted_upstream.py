@@ -96,9 +96,9 @@ class ScriptedUpstream:
                 self.left.set()
                 raise Cut
             script.result()
-        except ConnectionError:
+        except (ConnectionError, RuntimeError) as error:  # uvloop's word for a closed transport is RuntimeError
             self.left.set()
-            raise
+            raise Cut from error
         finally:
             script.cancel()
             gone.cancel()
