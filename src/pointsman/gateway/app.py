@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.errors import Stopping
 from pointsman.brain.model.facts import Fact, NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.clock import Clock, unix_seconds
@@ -58,7 +59,7 @@ class Gateway:
         self._probes = Probes(self._targets, clock, timeouts, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
-        self._relaying = relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
+        relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
         self._front = Front(
             dispatcher,
             route_table(settings.routes, settings.allow_paths),
@@ -122,7 +123,7 @@ class Gateway:
         while self.driver.open_requests and self._clock.now() < until:
             await asyncio.sleep(0.05)
         if self.driver.open_requests:
-            self._relaying.end_all()
+            self.driver.end_all(Stopping("this gateway is stopping"))
             await asyncio.sleep(FLUSH_S)
 
     def _cut(self) -> None:

@@ -76,6 +76,8 @@ class Attempt:
                 outcome = await self._send(None)
             return outcome or _failed("reset")
         except ConnectFailed as failure:
+            if self._done.done():
+                return self._done.result() or _failed(failure.reason)
             return _failed(failure.reason, free=True)
         finally:
             self._release()
@@ -97,6 +99,7 @@ class Attempt:
             self._connection.pause()
 
     def resume(self) -> None:
+        self._heard = True  # the silence was ours
         if self._connection is not None:
             self._connection.resume()
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.clock import Clock
-
 
 WAKE_GRAIN_S = 0.005
 """The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
@@ -27,6 +27,8 @@ class Party(Protocol):
     def ordered(self, order: Start | Refuse) -> None: ...
 
     def aborted(self, lease: int, why: str) -> None: ...
+
+    def end(self, error: PointsmanError) -> None: ...
 
 
 class Driver:
@@ -95,6 +97,11 @@ class Driver:
         due = self.dispatcher.next_deadline()
         if due is not None and due < self._alarm_due - WAKE_GRAIN_S:
             self._set_alarm(due)
+
+    def end_all(self, error: PointsmanError) -> None:
+        """Tell every client that its request ends here."""
+        for party in tuple(self._parties.values()):
+            party.end(error)
 
     def stop(self) -> None:
         """Wake the brain no more."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, Stopping
+from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
 from pointsman.brain.model.orders import Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 class Relaying:
     """What all exchanges share."""
 
-    __slots__ = ("clock", "deadlines", "driver", "live", "loop", "targets", "timeouts")
+    __slots__ = ("clock", "deadlines", "driver", "loop", "targets", "timeouts")
 
     def __init__(
         self,
@@ -48,18 +48,12 @@ class Relaying:
         self.clock = clock
         self.timeouts = timeouts
         self.loop = loop
-        self.live: set[Exchange] = set()
 
     def begin(self, work: Work, reply: Reply, connection: ClientConnection) -> Exchange:
         """Start the life of a request."""
         exchange = Exchange(self, work, reply, connection)
         exchange.task = self.loop.create_task(exchange.run())
         return exchange
-
-    def end_all(self) -> None:
-        """Tell every client that its request ends here, in-band where its answer has begun."""
-        for exchange in tuple(self.live):
-            exchange.end(_STOPPING)
 
 
 class Exchange:
@@ -99,7 +93,6 @@ class Exchange:
         shared = self._shared
         ticket = 0
         shared.deadlines.watch(self)
-        shared.live.add(self)
         try:
             ticket = shared.driver.submit(self._work.request, self)
             await self._answer(ticket)
@@ -108,7 +101,6 @@ class Exchange:
             self._give_up(PointsmanError("internal error"))
         finally:
             shared.deadlines.forget(self)
-            shared.live.discard(self)
             if ticket:
                 shared.driver.close(ticket, self._lease)
         if self._connection is not None:
@@ -162,7 +154,7 @@ class Exchange:
             self._attempt.check(now)
 
     def end(self, error: PointsmanError) -> None:
-        """End the request, whatever it is at, with `error` for its client."""
+        """End the request, whatever it is at, with `error` for its client: in-band where its answer has begun."""
         self._ending = error
         if self._attempt is not None:
             self._attempt.settle(self._cancelled(error.code))
@@ -218,5 +210,4 @@ class Exchange:
 
 
 _DEADLINE = NodeTimeout("the time allowed for this request is over")
-_STOPPING = Stopping("this gateway is stopping")
 _FAILED = NodeFailed("the request was stopped before it was answered")

@@ -80,8 +80,7 @@ class Probes:
             return NodeReport(node=node.name, ok=False, latency_s=latency, reason=f"status_{health.status}")
         if node.engine == "plain":
             return await self._plain(node, target, latency)
-        models = node.models or await self._models(target)
-        reading = await self._reading(node, target)
+        models, reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
         return NodeReport(
             node=node.name,
             ok=True,
@@ -103,7 +102,9 @@ class Probes:
             node=node.name, ok=True, latency_s=latency, models=models, load=status.load, running=status.running
         )
 
-    async def _models(self, target: Target) -> tuple[str, ...] | None:
+    async def _models(self, node: NodeSpec, target: Target) -> tuple[str, ...] | None:
+        if node.models:
+            return node.models
         listed = _decoded(await self._maybe(target, "/v1/models"), _Models)
         return tuple(model.id for model in listed.data) if listed else None
 

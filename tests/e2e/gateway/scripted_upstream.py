@@ -26,6 +26,10 @@ class Received:
         return json.loads(self.body)
 
 
+HANG = b"never"
+"""A page that is not answered."""
+
+
 class Cut(Exception):
     """Raised by a script: close the connection now."""
 
@@ -34,12 +38,14 @@ Script = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 
 
 class ScriptedUpstream:
-    """Answers probes by itself and everything else by `script`; `left` counts clients that went away mid-request."""
+    """Answers probes by `pages` or by itself, all else by `script`; `left` is set when a client goes away mid-request."""
 
     def __init__(self, script: Script, models: tuple[str, ...] = ("m",)) -> None:
         self.script = script
         self.models = models
+        self.pages: dict[str, bytes] = {}
         self.requests: list[Received] = []
+        self.probes: list[Received] = []
         self.connections = 0
         self.left = asyncio.Event()
         self._server: asyncio.Server | None = None
@@ -72,7 +78,11 @@ class ScriptedUpstream:
         try:
             while (request := await _read(reader)) is not None:
                 if request.line.startswith("GET "):
-                    writer.write(self._probe(request.path))
+                    self.probes.append(request)
+                    page = self._probe(request.path)
+                    if page is HANG:
+                        await asyncio.sleep(60)
+                    writer.write(page)
                     continue
                 self.connections += not served
                 served = True
@@ -105,6 +115,8 @@ class ScriptedUpstream:
             await asyncio.gather(script, gone, return_exceptions=True)
 
     def _probe(self, path: str) -> bytes:
+        if path in self.pages:
+            return self.pages[path]
         if path == "/health":
             return respond(b"")
         if path == "/v1/models":

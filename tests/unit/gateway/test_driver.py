@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pointsman.brain.model.errors import NoNode
+from pointsman.brain.model.errors import NoNode, PointsmanError, Stopping
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
@@ -46,6 +46,9 @@ class Party:
 
     def aborted(self, lease: int, why: str) -> None:
         self.heard.append((lease, why))
+
+    def end(self, error: PointsmanError) -> None:
+        self.heard.append(error)
 
 
 class Alarms:
@@ -120,6 +123,17 @@ def test_aborts() -> None:
     drive.call(lambda now: brain.tick(now))
     assert party.heard[-1] == (11, "why")
     assert ("finished", 99, CANCELLED, 10.0) in brain.calls
+
+
+def test_everyone_is_told_of_the_end() -> None:
+    drive, brain, _, _ = driver()
+    parties = [Party(), Party()]
+    brain.script = [[start(1, 11)], [Wait(2, 1)]]
+    for party in parties:
+        drive.submit(REQUEST, party)
+    error = Stopping("x")
+    drive.end_all(error)
+    assert [party.heard[-1] for party in parties] == [error, error]
 
 
 def test_probes_are_started() -> None:

@@ -1,0 +1,89 @@
+"""Nodes are asked how they are, and what they say is reported."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import NodeReport
+from pointsman.gateway.settings import Timeouts
+
+from .conftest import World
+from .scripted_upstream import HANG, ScriptedUpstream, always, respond
+
+VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
+GOOD = always(respond(b"{}"))
+QUICK = Timeouts(probe_s=0.1, connect_s=0.1, lame_duck_s=0)
+
+
+async def report_of(world: World, pages: dict[str, bytes], *, node_key: str = "", **spec: Any) -> NodeReport:
+    """The first report on a node with `pages`."""
+    reports: list[NodeReport] = []
+    async with ScriptedUpstream(GOOD) as node:
+        node.pages = pages
+        await world.start([], timeouts=QUICK, node_key=node_key)
+        world.gateway.driver.report = reports.append  # type: ignore[method-assign]
+        world.gateway.add_node(NodeSpec(url=node.url, id="n", **spec))
+        await world.until(lambda: bool(reports))
+        keys = {probe.header("authorization") for probe in node.probes}
+        assert keys == {f"Bearer {node_key}" if node_key else None}
+    return reports[0]
+
+
+async def test_a_real_vllms_pages(world: World) -> None:
+    pages = {
+        "/metrics": (VLLM / "metrics_busy_cache.http").read_bytes().replace(b"connection: close\r\n", b""),
+        "/v1/models": (VLLM / "models.http").read_bytes().replace(b"connection: close\r\n", b""),
+    }
+    report = await report_of(world, pages, engine="vllm", node_key="inner")
+    assert (report.node, report.ok, report.models) == ("n", True, ("tiny",))
+    assert (report.running, report.waiting, report.kv_blocks, report.block_tokens) == (0, 0, 40, 32)
+    assert report.started_at is not None
+    assert 0 < report.latency_s < 1
+
+
+async def test_configured_models_are_not_asked_for(world: World) -> None:
+    report = await report_of(world, {"/v1/models": respond(b'{"data":[{"id":"other"}]}')}, models=("mine",))
+    assert report.models == ("mine",)
+
+
+async def test_a_plain_servers_status(world: World) -> None:
+    pages = {"/status": respond(b'{"load":0.25,"running":3,"more":[]}')}
+    report = await report_of(world, pages, engine="plain", models=("pool",))
+    assert (report.ok, report.load, report.running, report.models) == (True, 0.25, 3, ("pool",))
+
+
+@pytest.mark.parametrize("page", [respond(b"", 404), respond(b"x"), HANG])
+async def test_pages_that_are_missing_wrong_or_late_take_no_node_out(world: World, page: bytes) -> None:
+    report = await report_of(world, {"/metrics": page, "/v1/models": page})
+    assert report.ok
+    assert report.models is None
+    assert report.running is None
+
+
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (respond(b"", 500), "status_500"),
+        (respond(b"", 401), "status_401"),
+        (b"hello\r\n\r\n", "garbage"),
+        (HANG, "timeout"),
+    ],
+)
+async def test_bad_health(world: World, page: bytes, reason: str) -> None:
+    report = await report_of(world, {"/health": page})
+    assert (report.ok, report.reason) == (False, reason)
+
+
+async def test_a_server_without_health(world: World) -> None:
+    assert (await report_of(world, {"/health": respond(b"", 404)})).ok
+
+
+async def test_nobody_there(world: World) -> None:
+    reports: list[NodeReport] = []
+    await world.start([], timeouts=QUICK)
+    world.gateway.driver.report = reports.append  # type: ignore[method-assign]
+    world.gateway.add_node(NodeSpec(url="http://127.0.0.1:1"))
+    await world.until(lambda: bool(reports))
+    assert (reports[0].ok, reports[0].reason) == (False, "refused")
