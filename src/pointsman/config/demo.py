@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from pointsman.config.flags import ConfigError
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.traces import read_trace
 
@@ -50,5 +51,8 @@ def read_demo_trace(config: DemoConfig) -> Trace | None:
 
 
 def write_report(config: DemoConfig, html: str) -> None:
-    """Write the report where the settings say. Raises OSError."""
-    Path(config.report).write_text(html, encoding="utf-8")
+    """Write the report where the settings say. Raises ConfigError when that is no place to write."""
+    try:
+        Path(config.report).write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"`report`: {config.report}: {error.strerror}") from None

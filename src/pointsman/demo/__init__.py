@@ -3,7 +3,3 @@
 A few emulated engines are started as processes; for every policy in turn they forget everything, a fresh gateway is put
 before them, and one recorded demand is replayed through it. What comes out is a table, JSON, or an HTML report.
 """
-
-from .main import main
-
-__all__ = ["main"]

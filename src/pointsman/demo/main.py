@@ -32,7 +32,10 @@ INTERRUPTED = 130  # what a shell reports for Ctrl-C
 
 
 def main(config: DemoConfig) -> int:
-    """Run the comparison and print it; returns the exit status (0, 1 when it could not run, 130 when interrupted)."""
+    """Run the comparison and print it; returns the exit status: 0, 1 when it could not run, 130 when interrupted.
+
+    Raises ConfigError when the report cannot be written where the settings say.
+    """
     err = Console(stderr=True)
     try:
         _check(config)
@@ -48,7 +51,7 @@ def main(config: DemoConfig) -> int:
 
 
 def _check(config: DemoConfig) -> None:
-    """What can be known to be wrong before two minutes are spent. Raises DemoError or MissingExtra."""
+    """What can be known to be wrong before two minutes are spent. Raises DemoError, MissingExtra or ConfigError."""
     for policy in config.policies:
         try:
             build(policy)
@@ -56,6 +59,7 @@ def _check(config: DemoConfig) -> None:
             raise DemoError(str(error)) from None
     if config.report:
         check_libraries()
+        write_report(config, "")
 
 
 def _measured(config: DemoConfig, err: Console) -> Result:

@@ -72,7 +72,8 @@ class Result(msgspec.Struct, frozen=True):
             f"{fault.factor:g} times slower between {fault.begins:.0%} and {fault.ends:.0%} of the run.",
             f"Load: {self.workload}; {self.load:.0%} of a saturation of {self.saturation_rps:.2f} requests/s, seed "
             f"{self.seed}, measured from {self.window.start_s:.0f} s to {self.window.end_s:.0f} s.",
-            "The gateway's own guards (a cap of requests per node, a queue, health) act under every policy.",
+            "The gateway's own guards (a cap of requests per node, a queue, health) act under every policy; its time "
+            "constants are divided by the time scale.",
             f"Client lateness P99: {1000 * self.lateness_p99_s:.0f} ms.",
             *(f"Note: {note}." for note in self.notes),
             *(f"UNSOUND: {doubt}; lower --time-scale or --load." for doubt in self.doubts()),

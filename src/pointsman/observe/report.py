@@ -35,7 +35,7 @@ def render(page: Page) -> str:
     with matplotlib.rc_context(STYLE):
         return environment.get_template("report.html").render(
             page=page,
-            headings=[heading for heading, _, _ in COLUMNS],
+            headings=[" ".join(heading.replace("-\n", "").split()) for heading, _, _ in COLUMNS],
             rows=[(run.figures.name, [cell(run.figures, column) for column in COLUMNS]) for run in page.runs],
             bars=bars_svg(page),
             cdf=cdf_svg(page),

@@ -12,7 +12,7 @@ MEASURED = figures("jffc", [Sample(1.0, 1.25, 3.25, True, 100, 25, 21, "a")], WI
 
 
 def test_units_are_those_of_the_headings():
-    cells = {column[0].replace("\n", " "): cell(MEASURED, column) for column in COLUMNS}
+    cells = {" ".join(column[0].split()): cell(MEASURED, column) for column in COLUMNS}
     assert cells["success %"] == "100.0"
     assert cells["TTFT P99 s"] == "0.25"
     assert cells["TPOT mean ms"] == "100.0"
@@ -29,3 +29,15 @@ def test_the_table_keeps_the_order_given():
     console.print(comparison_table([MEASURED, figures("idle", [], WINDOW, {})], title="t", caption="c"))
     text = console.file.getvalue()
     assert text.index("jffc") < text.index("idle")
+
+
+def test_nothing_is_cut_off_on_a_narrow_terminal():
+    console = Console(file=io.StringIO(), width=80)
+    long = figures("least_response_time", [Sample(1.0, 46.25, 55.25, True, 100, 25, 21, "a")], WINDOW, {"a": 1.0})
+    console.print(comparison_table([long], title="t", caption="c"))
+    text = console.file.getvalue()
+    assert "least_response_time" in text
+    assert text.count("45.25") == 3
+    assert "through-" in text
+    assert "lance" in text
+    assert "…" not in text
