@@ -84,4 +84,4 @@ def configuration(gateway_port: int, policy: str, engines: list[Engine]) -> str:
     """The TOML of a gateway on `gateway_port`, its admin port one above; models are discovered."""
     head = f'listen = "127.0.0.1:{gateway_port}"\nadmin_listen = "127.0.0.1:{gateway_port + 1}"\npolicy = "{policy}"\n'
     nodes = (f'[[nodes]]\nurl = "{engine.url}"\nengine = "vllm"\nblock_tokens = 32\n' for engine in engines)
-    return head + "".join(nodes)
+    return head + "".join(nodes) + "[timeouts]\nlame_duck_s = 0.0\n"
