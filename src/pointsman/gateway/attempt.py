@@ -9,9 +9,10 @@ import asyncio
 from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
-from pointsman.gateway.answers import HELD_BACK, Answer, Kept, KeptAnswer, PlainAnswer, Progress, StreamAnswer
+from pointsman.gateway.answers import HELD_BACK, Answer, Kept, KeptAnswer, PlainAnswer, Progress
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.stream_answer import StreamAnswer
 from pointsman.gateway.targets import Target
 from pointsman.gateway.upstream import ConnectFailed, UpstreamConnection
 from pointsman.gateway.work import Work

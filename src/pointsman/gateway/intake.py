@@ -24,6 +24,8 @@ from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
 TOKEN_BLOCK = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
 
+_LONGEST_NUMBER = 15  # digits; of milliseconds, that is 31,000 years
+
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
@@ -130,6 +132,6 @@ class Intake:
         wish = fields.get(b"x-request-timeout-ms")
         if wish is None:
             return self._total_s
-        if not wish.isdigit() or not int(wish):
+        if not wish.isdigit() or len(wish) > _LONGEST_NUMBER or not int(wish):
             raise BadRequest("x-request-timeout-ms must be a whole number of milliseconds above 0")
         return min(int(wish) / 1000.0, self._total_s)

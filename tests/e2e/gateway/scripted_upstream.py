@@ -38,7 +38,7 @@ Script = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 
 
 class ScriptedUpstream:
-    """Answers probes by `pages` or by itself, all else by `script`; `left` is set when a client goes away mid-request."""
+    """Answers probes by `pages` or by itself, all else by `script`; `left` is set when a client goes mid-request."""
 
     def __init__(self, script: Script, models: tuple[str, ...] = ("m",)) -> None:
         self.script = script

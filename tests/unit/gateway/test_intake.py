@@ -4,8 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode
+from pointsman.brain.model.errors import BadRequest, ClientError, ModelNotFound, NoNode
 from pointsman.clock import ManualClock
 from pointsman.gateway.intake import Intake
 from pointsman.gateway.routes import PlainRoute, route_table
@@ -81,6 +83,34 @@ def test_token_ids() -> None:
         work({"model": "m", "prompt": [-1] * 40}, "/v1/completions")
 
 
+anything = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.integers(), max_size=3)
+MEMBERS = [
+    *("stream", "max_tokens", "max_completion_tokens", "max_output_tokens", "n", "user", "messages", "prompt", "input"),
+    *("system", "tools", "stream_options", "cache_salt", "kv_transfer_params", "priority", "chat_template_kwargs"),
+]
+
+
+@given(st.dictionaries(st.sampled_from(MEMBERS), anything), st.sampled_from(sorted(ROUTES)))
+def test_any_values_make_work_or_a_client_error(members: dict[str, Any], path: bytes) -> None:
+    try:
+        made = work(members | {"model": "m"}, path.decode(), models=("m", "vision"))
+    except ClientError:
+        return
+    assert made.request.prompt_bytes >= 0
+    assert made.choices >= 1
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1e308", "123456789012345678901234567890", "-1", "0", "1.5"])
+def test_odd_numbers(number: str) -> None:
+    for member in ("max_tokens", "n"):
+        try:
+            made = work(f'{{"model":"m","messages":[],"{member}":{number}}}'.encode())
+        except ClientError:
+            continue
+        assert made.choices >= 1
+        assert made.request.max_tokens is None or made.request.max_tokens >= 0
+
+
 def test_paths_that_generate_nothing_have_no_chain() -> None:
     made = work({"model": "m", "input": "x" * 1000}, "/v1/embeddings")
     assert made.request.chain is None
@@ -112,6 +142,6 @@ def test_ids_that_are_not_well_formed_are_replaced(given: str) -> None:
 
 def test_the_clients_limit() -> None:
     assert work(CHAT, x_request_timeout_ms="1500").expires == 101.5
-    for wrong in ("0", "-1", "x", "1.5"):
+    for wrong in ("0", "-1", "x", "1.5", "9" * 5000):
         with pytest.raises(BadRequest):
             work(CHAT, x_request_timeout_ms=wrong)

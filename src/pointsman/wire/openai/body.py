@@ -10,6 +10,7 @@ import msgspec
 
 from pointsman.brain.model.errors import BadRequest
 
+_LARGEST_LIMIT = 2**31
 _ABSENT = msgspec.Raw()
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -42,9 +43,9 @@ class Body(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def output_limit(self) -> int | None:
-        """The most tokens the answer may have, or None."""
+        """The most tokens the answer may have; None where nothing sensible is said (some servers take -1 for none)."""
         limit = self.max_completion_tokens or self.max_tokens or self.max_output_tokens
-        return None if limit is None else int(limit)
+        return int(limit) if limit is not None and 0 < limit <= _LARGEST_LIMIT else None
 
 
 _decode = msgspec.json.Decoder(Body).decode

@@ -12,10 +12,5 @@ def error_body(error: PointsmanError) -> bytes:
     return msgspec.json.encode({"error": _fields(error)})
 
 
-def error_payload(error: PointsmanError) -> bytes:
-    """The data of an in-band error event: the same shape."""
-    return error_body(error)
-
-
 def _fields(error: PointsmanError) -> dict[str, Any]:
     return {"message": error.message, "type": error.kind, "param": error.param, "code": error.code}
