@@ -76,6 +76,7 @@ class Result(msgspec.Struct, frozen=True):
             "constants are divided by the time scale.",
             f"Client lateness P99: {1000 * self.lateness_p99_s:.0f} ms.",
             *(f"Note: {note}." for note in self.notes),
+            *(f"Failures under {one.figures.name}: {'; '.join(one.problems)}." for one in self.rounds if one.problems),
             *(f"UNSOUND: {doubt}; lower --time-scale or --load." for doubt in self.doubts()),
         ]
 

@@ -23,7 +23,8 @@ from .scene import ENGINE, Scene
 from .stopwatch import EngineTime
 
 PATIENCE_TPOT_S = 0.1  # after the end of a run, a long answer may take this much a token; what is slower is cut
-MOST_PROBLEMS = 5
+MOST_PROBLEMS = 3
+CUT = "unanswered when the run ended"
 
 Tick = Callable[[str, float], None]
 
@@ -120,7 +121,7 @@ def _usage(before: Usage, after: Usage, wall_s: float) -> Usage:
 
 def _judged(plan: Plan, policy: str, asked: list[Asked], places: dict[str, str], usage: Usage) -> Round:
     samples = tuple(_sample(one, places) for one in asked)
-    problems = Counter(one.answer.problem for one in asked if one.answer.problem)
+    problems = Counter(one.answer.problem or CUT for one in asked if not one.answer.complete)
     return Round(
         figures=figures(policy, samples, plan.window, plan.scene.capacity()),
         samples=samples,

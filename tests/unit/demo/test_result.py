@@ -9,14 +9,14 @@ from pointsman.observe.comparison import Sample, Window, figures
 WINDOW = Window(10.0, 40.0)
 
 
-def result(late=0.02, cpu=0.4):
+def result(late=0.02, cpu=0.4, problems=()):
     samples = (Sample(12.0, 12.5, 14.5, True, 100, 50, 21, "fast-1"),)
     one = Round(
         figures=figures("jffc", samples, WINDOW, SCENE.capacity()),
         samples=samples,
         cpu=Usage(cpu, cpu, cpu),
         lateness_p99_s=late,
-        problems=(),
+        problems=problems,
     )
     return Result(
         rounds=(one,),
@@ -48,6 +48,10 @@ def test_sound_figures_carry_no_doubt():
     assert "engine seconds: wall seconds × 10" in caption
     assert "Note: 2 clipped." in caption
     assert "UNSOUND" not in caption
+
+
+def test_failures_are_told_by_policy():
+    assert "Failures under jffc: 3× status 503; 1× cut." in result(problems=("3× status 503", "1× cut")).caption()
 
 
 def test_a_late_client_or_a_busy_machine_is_said():

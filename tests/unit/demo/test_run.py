@@ -112,6 +112,18 @@ async def test_samples_know_node_usage_and_moments(stage, tmp_path):
     assert one.problems == ()
 
 
+async def test_the_unanswered_are_told(stage, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "PATIENCE_TPOT_S", 0.0)
+
+    async def never(*_):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(run.ChatClient, "ask", never)
+    (one,) = await compare(PLAN, ["a"], tmp_path, lambda *_: None)
+    assert one.problems == ("20× unanswered when the run ended",)
+    assert one.figures.success == 0
+
+
 async def test_a_fault_that_could_not_be_enacted_ends_the_run(stage, tmp_path):
     log, faults = stage
     faults.append(DemoError("no such fault"))
