@@ -131,8 +131,7 @@ class Attempt:
         work = self._work
         if head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
-        elif head.is_event_stream:
-            account = work.account()
+        elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._progress, work.strip_usage)
         else:
             self._answer = PlainAnswer(head, self._reply, work.id)

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from itertools import count
+from typing import Literal
 
 from xxhash import xxh3_64_intdigest
 
@@ -12,7 +13,7 @@ from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode
 from pointsman.brain.model.request import Chain, Request
 from pointsman.clock import Clock
 from pointsman.gateway.driver import Driver
-from pointsman.gateway.routes import Route
+from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.request import RequestHead
@@ -24,6 +25,7 @@ from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
 TOKEN_BLOCK = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
 
+_EVENTS: dict[Kind, Literal["choices", "typed"]] = {"chat": "choices", "completion": "choices", "typed": "typed"}
 _LONGEST_NUMBER = 15  # digits; of milliseconds, that is 31,000 years
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
@@ -58,7 +60,7 @@ class Intake:
         if present(body.previous_response_id):
             raise BadRequest("responses are not kept here: send the conversation", param="previous_response_id")
         model = self._model(body.model)
-        generates = route.kind in ("chat", "completion", "typed")
+        generates = route.kind in _EVENTS
         prompt = read_prompt(body) if generates else Prompt()
         request = Request(
             id=self.request_id(head.fields).decode(),
@@ -67,7 +69,7 @@ class Intake:
             prompt_bytes=len(prompt.data),
             chain=self._chain(model, body, prompt) if generates else None,
             max_tokens=body.output_limit,
-            stream=bool(body.stream),
+            stream=generates and bool(body.stream),
             tenant=tenant,
             session=present(body.user).decode(errors="replace").strip('"'),
             route=route.path,
@@ -89,7 +91,7 @@ class Intake:
             request=request,
             choices=max(1, body.n or 1),
             strip_usage=wants_ours,
-            typed=route.kind == "typed",
+            events=_EVENTS.get(route.kind, "unread"),
             expires=expires,
         )
 

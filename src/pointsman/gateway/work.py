@@ -1,5 +1,7 @@
 """A request made ready to be placed and sent."""
 
+from typing import Literal
+
 import msgspec
 
 from pointsman.brain.model.request import Request
@@ -10,8 +12,9 @@ from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccou
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """`body` is what every try sends; `choices` is how many answers were asked for; `expires` is the client's limit.
 
-    `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream; `typed` that the
-    stream's events carry types (responses, messages) instead of choices.
+    `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream. `events` says what an
+    event stream in answer to it consists of: choices (chat, completions), typed events (responses, messages), or
+    something that is passed on unread.
     """
 
     id: bytes
@@ -20,9 +23,11 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     request: Request
     choices: int = 1
     strip_usage: bool = False
-    typed: bool = False
+    events: Literal["choices", "typed", "unread"] = "unread"
     expires: float
 
-    def account(self) -> StreamAccount:
-        """A fresh account of the response's stream."""
-        return TypedAccount() if self.typed else ChatAccount(self.choices)
+    def account(self) -> StreamAccount | None:
+        """A fresh account of the response's stream; None when it is passed on unread."""
+        if self.events == "unread":
+            return None
+        return TypedAccount() if self.events == "typed" else ChatAccount(self.choices)

@@ -151,6 +151,18 @@ async def test_plain_route(world: World) -> None:
         assert (node.requests[0].path, node.requests[0].body) == ("/classify?top=3", b"\x89PNG")
 
 
+async def test_streams_of_other_makes_pass_unread(world: World) -> None:
+    """Only where choices or typed events are spoken is a stream held to their end marks."""
+    body = b"data: frame 1\n\ndata: fra"
+    async with ScriptedUpstream(always(respond(body, content_type="text/event-stream"))) as node:
+        await world.start(
+            [NodeSpec(url=node.url, engine="plain", models=("vision",))], routes={"/watch": PlainRoute(pool="vision")}
+        )
+        await world.until(lambda: world.dispatcher.available("vision") == 1)
+        client = await world.client()
+        assert (await client.ask(b"", path="/watch")).body == body
+
+
 async def test_one_hung_node_delays_no_model_list(world: World) -> None:
     await world.open(GOOD, never)
     client = await world.client()

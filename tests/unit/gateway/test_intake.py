@@ -37,6 +37,7 @@ def work(body: Any, path: str = "/v1/chat/completions", models: tuple[str, ...] 
     head = RequestHead(
         method=b"POST",
         target=path.encode(),
+        path=path.encode(),
         headers=[],
         fields=named,
         keep_alive=True,

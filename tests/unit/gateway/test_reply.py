@@ -25,6 +25,7 @@ def reply(method: bytes = b"POST", *, modern: bool = True, keep_alive: bool = Tr
     head = RequestHead(
         method=method,
         target=b"/",
+        path=b"/",
         headers=[],
         fields={},
         keep_alive=keep_alive,

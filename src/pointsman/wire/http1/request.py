@@ -30,22 +30,19 @@ class HttpLimits(msgspec.Struct, frozen=True):
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
     """A request up to its body. `headers` keeps order and repetition, names in lower case; `fields` is for look-up.
 
-    `content_length` is None for a chunked body; `expects_continue` tells that the client waits for a 100.
+    `path` is the target without its query, `content_length` is None for a chunked body; `expects_continue` tells that
+    the client waits for a 100.
     """
 
     method: bytes
     target: bytes
+    path: bytes
     headers: Headers
     fields: dict[bytes, bytes]
     keep_alive: bool
     modern: bool
     content_length: int | None
     expects_continue: bool
-
-    @property
-    def path(self) -> bytes:
-        """The target without its query."""
-        return self.target.partition(b"?")[0]
 
 
 class RequestSink(Protocol):
@@ -202,6 +199,7 @@ class RequestReader:
         return RequestHead(
             method=self._parser.get_method(),
             target=self._target,
+            path=self._target.partition(b"?")[0],
             headers=headers,
             fields=fields,
             keep_alive=self._parser.should_keep_alive(),

@@ -9,6 +9,7 @@ def client(*headers: tuple[bytes, bytes]) -> RequestHead:
     return RequestHead(
         method=b"POST",
         target=b"/v1/x?q",
+        path=b"/v1/x",
         headers=list(headers),
         fields=dict(headers),
         keep_alive=True,
