@@ -63,7 +63,7 @@ def _configured(name: str, tree: type[msgspec.Struct], arguments: list[str], run
     from pointsman.config.flags import ConfigError, add_flags, load
 
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=COMMANDS[name][1])
-    parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags go before it")
+    parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
     flags = vars(parser.parse_args(arguments))
     try:
