@@ -13,6 +13,7 @@ from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
 from pointsman.brain.load.recovery import RecoverySlope
+from pointsman.brain.load.request_size import RequestSize
 from pointsman.brain.load.service_time import ServiceTime
 from pointsman.brain.load.tokens_per_byte import TokensPerByte
 from pointsman.brain.model.node import NodeSpec
@@ -30,6 +31,7 @@ class Estimates:
         self._fleet = fleet
         self.tokens_per_byte = TokensPerByte()
         self.output_length = OutputLength()
+        self.request_size = RequestSize()
         self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
         self._service = ServiceTime(columns.service_seconds)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
@@ -83,6 +85,7 @@ class Estimates:
         if lease.first_at is None:
             self._response.observe(lease.row, now - lease.started, now)
         self._service.observe(lease.row, now - lease.started)
+        self.request_size.observe(lease.ticket.prompt_tokens + outcome.completion_tokens)
         if outcome.completion_tokens:
             self.output_length.observe(request.model, request.tenant, outcome.completion_tokens)
         if outcome.prompt_tokens and request.prompt_bytes:

@@ -4,6 +4,7 @@ Mutates the fleet, the health records and what the placement tracks per node. Ea
 """
 
 from collections.abc import Callable
+from math import inf
 
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
@@ -20,6 +21,10 @@ from pointsman.brain.placement import Placement
 PROBE_SECONDS = 10.0
 PROBE_SECONDS_DOUBT = 2.0
 """Spacing of probes of a node that is up, and of one that is not."""
+
+
+GUESS_SHARE = 0.1
+"""Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
 
 
 class Membership:
@@ -49,12 +54,15 @@ class Membership:
         self._leaving: set[int] = set()
         self._progress: dict[int, float] = {}
         self._started_at: dict[int, float] = {}
+        self._unstated: dict[int, float] = {}
 
     def add(self, spec: NodeSpec, now: float) -> int:
         """A new node, joining until its first good probe. Raises ValueError for a taken id."""
         row = self._fleet.add(spec)
         self._weight[row] = spec.weight
         self._estimates.add(row, spec, now)
+        if spec.slots is None:
+            self._unstated[row] = 0.0
         self.health.add(row)
         self._placement.track(row)
         self._probe((row, self._fleet.generation[row]), now)
@@ -91,7 +99,7 @@ class Membership:
         self.health.remove(row)
         self._fleet.remove(row)
         self._ramping.discard(row)
-        for memory in (self._weight, self._busy_cap, self._progress, self._started_at):
+        for memory in (self._weight, self._busy_cap, self._progress, self._started_at, self._unstated):
             memory.pop(row, None)
 
     def progress(self, row: int, now: float) -> None:
@@ -123,7 +131,8 @@ class Membership:
             self._move(row, event, now)
 
     def refresh(self, now: float) -> None:
-        """Move the caps that follow the time."""
+        """Move the caps that follow the time, or the size of requests."""
+        self._guess_slots(now)
         for row in (*self._ramping, *self._busy_cap):
             self._recap(row, now)
 
@@ -139,9 +148,23 @@ class Membership:
         if report.waiting is not None:
             columns.reported_waiting[row] = report.waiting
         if report.slots is not None and spec.slots is None and columns.slots[row] != report.slots:
+            self._unstated.pop(row, None)
             columns.slots[row] = report.slots
             self._recap(row, now)
         self._learn_capacity(row, report)
+
+    def _guess_slots(self, now: float) -> None:
+        """Where nobody states them, slots are the requests of mean size that the node's KV memory holds."""
+        mean = self._estimates.request_size.mean()
+        if mean is None:
+            return
+        columns = self._fleet.columns
+        for row, guessed_at in self._unstated.items():
+            tokens = float(columns.kv_capacity[row] * columns.block_tokens[row])
+            if tokens < inf and abs(mean - guessed_at) > GUESS_SHARE * mean:
+                self._unstated[row] = mean
+                columns.slots[row] = max(1.0, tokens // mean)
+                self._recap(row, now)
 
     def _learn_capacity(self, row: int, report: NodeReport) -> None:
         columns = self._fleet.columns

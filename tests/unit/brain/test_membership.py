@@ -5,6 +5,7 @@ from tests.support.driver import TestDriver
 
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
+from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 
 
@@ -99,3 +100,16 @@ def test_undrain_takes_back_a_removal(driver: TestDriver) -> None:
     driver.obey(driver.dispatcher.undrain("a", 0.0))
     driver.finish(driver.lease_of(ticket))
     assert driver.dispatcher.fleet.states[0] is NodeState.UP
+
+
+def test_unstated_slots_are_the_mean_requests_that_fit_the_memory() -> None:
+    driver = TestDriver()
+    driver.add("a", kv_tokens=64_000)
+    driver.add("b", kv_tokens=64_000, slots=7)
+    driver.add("c")
+    for _ in range(30):
+        ticket = driver.submit(tokens=300)
+        driver.finish(driver.lease_of(ticket), Outcome(verdict=Verdict.OK, completion_tokens=20))
+    driver.tick(1.0)
+    assert driver.dispatcher.fleet.columns.slots[:3].tolist() == [200.0, 7.0, 64.0]
+    assert driver.dispatcher.fleet.cap[0] == 200.0
