@@ -79,7 +79,7 @@ class Estimates:
 
     def ended(self, lease: Lease, outcome: Outcome, now: float) -> float | None:
         """A lease ended: learn from it if it went well. Returns the mean seconds between its tokens, if known."""
-        if outcome.verdict is not Verdict.OK or self._fleet.generation[lease.row] != lease.generation:
+        if outcome.verdict is not Verdict.OK:
             return None
         request = lease.ticket.request
         if lease.first_at is None:

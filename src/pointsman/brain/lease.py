@@ -5,6 +5,7 @@ submit ──► ticket waits ──► lease ──► ended
               └── retried ◄──┘ (failed before anything was delivered)
 """
 
+from pointsman.brain.cache.index import Insertion
 from pointsman.brain.ledger import Booking
 from pointsman.brain.model.request import Request
 
@@ -43,7 +44,8 @@ class Ticket:
 class Lease:
     """The account of one request on one node, from choice to outcome. Mutated by the dispatcher.
 
-    `ahead_tokens` is the backlog on the node when it was booked; `first_at` is None until the first token.
+    `ahead_tokens` is the backlog on the node when it was booked; `first_at` is None until the first token; `insertion`
+    is what its prompt added to the prefix index. A row keeps its node as long as a lease is booked on it.
     """
 
     __slots__ = (
@@ -52,8 +54,8 @@ class Lease:
         "booking",
         "context_at_start",
         "first_at",
-        "generation",
         "id",
+        "insertion",
         "node",
         "overlap_tokens",
         "row",
@@ -73,7 +75,7 @@ class Lease:
         self.first_at: float | None = None
         self.tokens = 0
         self.blocks = 0
-        self.generation = 0
+        self.insertion: Insertion | None = None
         self.overlap_tokens = 0
         self.ahead_tokens = 0
         self.running_at_start = 0

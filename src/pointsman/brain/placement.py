@@ -109,7 +109,6 @@ class Placement:
         running = int(table.running[row])
         before = int(table.context_tokens[row])
         lease = Lease(lease_id, ticket, fleet.spec(row).name, self.ledger.book(row, prompt - overlap, context), now)
-        lease.generation = fleet.generation[row]
         lease.overlap_tokens = overlap
         lease.ahead_tokens = ahead
         lease.running_at_start = running
@@ -125,7 +124,7 @@ class Placement:
             return
         row = lease.row
         self._fit_links(row, lease.ticket.tokens_per_link)
-        self.index.insert(row, chain.links)
+        lease.insertion = self.index.insert(row, chain.links)
         self.pool.cached(row, self.index.held(row) * lease.ticket.tokens_per_link)
 
     def release(self, lease: Lease) -> None:
@@ -135,16 +134,14 @@ class Placement:
         self.ledger.release(lease.booking)
 
     def unlearn(self, lease: Lease) -> None:
-        """The node failed before the first token: what this prompt was to add there is not held."""
+        """The node failed before the first token: what this prompt alone was to add there is not held."""
         chain = lease.ticket.request.chain
-        per_link = lease.ticket.tokens_per_link
-        if chain is not None and per_link and self._fleet.generation[lease.row] == lease.generation:
-            self.index.forget(lease.row, chain.links[int(lease.overlap_tokens // per_link) :])
+        if chain is not None and lease.insertion is not None:
+            self.index.undo(lease.row, chain.links, lease.insertion)
 
     def correct(self, lease: Lease, cached_tokens: int) -> None:
         """The engine said how much of the prompt it had cached: believe its room accordingly."""
-        if self._fleet.generation[lease.row] == lease.generation:
-            self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
+        self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
 
     def track(self, row: int) -> None:
         """Start to index a new node; its room is set by its first insertion."""

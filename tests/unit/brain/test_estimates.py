@@ -73,15 +73,6 @@ def test_seconds_between_tokens_need_a_stream_and_two_tokens() -> None:
     assert dispatcher.estimates.ended(lease, eleven, 2.0) == pytest.approx(0.1)
 
 
-def test_a_lease_of_a_node_that_left_teaches_its_successor_nothing() -> None:
-    driver = one_node()
-    dispatcher = driver.dispatcher
-    lease = dispatcher._leases[driver.lease_of(driver.submit())]
-    dispatcher.fleet.generation[0] += 1
-    assert dispatcher.estimates.ended(lease, Outcome(verdict=Verdict.OK, completion_tokens=9), 5.0) is None
-    dispatcher.fleet.generation[0] -= 1
-
-
 def test_recovery_is_sampled_on_the_agenda() -> None:
     driver = TestDriver(recovery_sample_s=1.0)
     driver.add("a", slots=10)

@@ -17,15 +17,15 @@ STALE_FACTOR = 4
 
 
 class Believed:
-    """Links believed on one node, at most `capacity` of them."""
+    """Links believed on one node, at most `capacity` of them. `newest` is the number of the last touch."""
 
-    __slots__ = ("_clock", "_queued", "capacity", "owner", "touches")
+    __slots__ = ("_queued", "capacity", "newest", "owner", "touches")
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, newest: int = 0) -> None:
         self.capacity = capacity
+        self.newest = newest
         self.owner: dict[int, int] = {}
         self.touches: deque[tuple[int, array[int]]] = deque()
-        self._clock = 0
         self._queued = 0
 
     def __len__(self) -> int:
@@ -45,9 +45,9 @@ class Believed:
     def touch(self, links: Sequence[int]) -> list[int]:
         """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
         kept = array("Q", links[: self.capacity])
-        self._clock += 1
-        self.owner.update(dict.fromkeys(kept, self._clock))
-        self.touches.append((self._clock, kept))
+        self.newest += 1
+        self.owner.update(dict.fromkeys(kept, self.newest))
+        self.touches.append((self.newest, kept))
         self._queued += len(kept)
         evicted = self.shrink(self.capacity)
         if self._queued > STALE_FACTOR * len(self.owner) + 1024:
@@ -71,9 +71,17 @@ class Believed:
                 self.touches.popleft()
         return evicted
 
-    def forget(self, links: Sequence[int]) -> list[int]:
-        """Drop those of `links` that are held (a tail of a chain). Returns them."""
-        return [link for link in links if self.owner.pop(link, None) is not None]
+    def undo(self, touch: int, links: Sequence[int]) -> list[int]:
+        """Drop those of `links` that `touch` added and no later touch has covered. Returns them.
+
+        `links` must be the part of the touched chain that was not held before it: then whatever is held behind one of
+        them came with `touch` or later, so what remains is closed under prefixes.
+        """
+        owner = self.owner
+        undone = [link for link in links if owner.get(link) == touch]
+        for link in undone:
+            del owner[link]
+        return undone
 
     def _rebuild(self) -> None:
         fresh: deque[tuple[int, array[int]]] = deque()

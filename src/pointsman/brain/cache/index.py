@@ -9,6 +9,7 @@ every node's depth in one pass. A restarted node gets a fresh bit, which empties
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,13 @@ SMALL_FLEET = 24
 SPARSE_LEVELS = 12
 """Levels found by binary search before the rest of the chain is walked link by link."""
 _INTERN_LIMIT = 1 << 16
+
+
+class Insertion(NamedTuple):
+    """What one insertion did: the number of its touch, and how many leading links were held before it."""
+
+    touch: int
+    known: int
 
 
 class PrefixIndex:
@@ -44,14 +52,7 @@ class PrefixIndex:
 
     def add(self, row: int, capacity: int) -> None:
         """Start to track `row`, holding nothing, with room for `capacity` links."""
-        bit = self._free_bits.pop() if self._free_bits else len(self._row_list)
-        if bit == len(self._row_list):
-            self._row_list.append(-1)
-        self._row_list[bit] = row
-        self._rows = np.array(self._row_list, dtype=np.intp)
-        self._bit_of[row] = bit
-        self._held[row] = Believed(capacity)
-        self._live |= 1 << bit
+        self._track(row, Believed(capacity))
 
     def remove(self, row: int) -> None:
         """Stop to track `row`: it holds nothing from now on, at the cost of one mask."""
@@ -64,9 +65,9 @@ class PrefixIndex:
 
     def clear(self, row: int) -> None:
         """The node at `row` lost its cache (restart, reset)."""
-        capacity = self._held[row].capacity
+        lost = self._held[row]
         self.remove(row)
-        self.add(row, capacity)
+        self._track(row, Believed(lost.capacity, lost.newest))
 
     def resize(self, row: int, capacity: int) -> None:
         """The room of `row` is now `capacity` links; the least recent beyond it are dropped."""
@@ -130,7 +131,7 @@ class PrefixIndex:
         """Leading links held by `row`."""
         return self._held[row].depth(links)
 
-    def insert(self, row: int, links: Sequence[int]) -> None:
+    def insert(self, row: int, links: Sequence[int]) -> Insertion:
         """The node at `row` is sent a prompt with this chain: it holds the chain from now on, as most recent."""
         if self._sweeps:
             self._sweep(SWEEP_FACTOR * len(links))
@@ -144,10 +145,21 @@ class PrefixIndex:
             masks[link] = intern(masks.get(link, 0) | bit)
         if evicted:
             self._drop(row, evicted)
+        return Insertion(held.newest, known)
 
-    def forget(self, row: int, links: Sequence[int]) -> None:
-        """`links`, the tail of a chain, turned out not to be held at `row`."""
-        self._drop(row, self._held[row].forget(links))
+    def undo(self, row: int, links: Sequence[int], insertion: Insertion) -> None:
+        """The prompt was not computed at `row`: drop what `insertion` of `links` added and no later one covers."""
+        self._drop(row, self._held[row].undo(insertion.touch, links[insertion.known :]))
+
+    def _track(self, row: int, held: Believed) -> None:
+        bit = self._free_bits.pop() if self._free_bits else len(self._row_list)
+        if bit == len(self._row_list):
+            self._row_list.append(-1)
+        self._row_list[bit] = row
+        self._rows = np.array(self._row_list, dtype=np.intp)
+        self._bit_of[row] = bit
+        self._held[row] = held
+        self._live |= 1 << bit
 
     def _drop(self, row: int, links: Sequence[int]) -> None:
         keep = ~(1 << self._bit_of[row])

@@ -39,26 +39,44 @@ def test_a_chain_longer_than_the_room_is_cut() -> None:
     assert node.depth([1, 2, 3, 4, 5]) == 3
 
 
-def test_forgotten_links_are_gone() -> None:
+def test_an_undone_touch_leaves_what_was_held_before() -> None:
     node = Believed(8)
+    node.touch([1])
     node.touch([1, 2, 3])
-    assert node.forget([2, 3]) == [2, 3]
+    assert node.undo(node.newest, [2, 3]) == [2, 3]
     assert node.depth([1, 2, 3]) == 1
     assert len(node) == 1
 
 
-@given(CHAINS, st.integers(1, 12))
-def test_held_is_bounded_and_closed_under_prefixes(paths: list[list[int]], capacity: int) -> None:
+def test_what_a_later_touch_covers_is_not_undone() -> None:
+    node = Believed(8)
+    node.touch([1, 2, 3])
+    first = node.newest
+    node.touch([1, 2, 7, 8])
+    assert node.undo(first, [1, 2, 3]) == [3]
+    assert node.depth([1, 2, 7, 8]) == 4
+
+
+def closed_under_prefixes(node: Believed) -> bool:
+    return all((held - 1) // 4 < 4 or (held - 1) // 4 in node.owner for held in node.owner)
+
+
+@given(CHAINS, st.integers(1, 12), st.data())
+def test_held_is_bounded_and_closed_under_prefixes(paths: list[list[int]], capacity: int, data: st.DataObject) -> None:
     node = Believed(capacity)
+    added: list[tuple[int, list[int]]] = []
     for path in paths:
         links = as_links(path)
         before = set(node.owner)
+        known = node.depth(links)
         evicted = node.touch(links)
+        added.append((node.newest, links[known:]))
         assert len(node) <= capacity
         assert set(node.owner) == (before | set(links[:capacity])) - set(evicted)
-        for held in node.owner:
-            parent = (held - 1) // 4
-            assert parent < 4 or parent in node.owner
+        assert closed_under_prefixes(node)
+        if data.draw(st.booleans()):
+            node.undo(*added[data.draw(st.integers(0, len(added) - 1))])
+            assert closed_under_prefixes(node)
 
 
 @given(st.integers(1, 50))

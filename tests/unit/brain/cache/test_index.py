@@ -83,12 +83,54 @@ def test_entries_follow_live_links_through_restarts() -> None:
     assert len(index._row_list) <= 4
 
 
-def test_forget_takes_back_a_tail() -> None:
+def test_undo_takes_back_what_one_insertion_added() -> None:
     index = fill(2)
-    index.insert(0, [1, 2, 3])
     index.insert(1, [1, 2, 3])
-    index.forget(0, [2, 3])
+    index.insert(0, [1])
+    index.undo(0, [1, 2, 3], index.insert(0, [1, 2, 3]))
     assert index.depths([1, 2, 3], 2).tolist() == [1.0, 3.0]
+
+
+def test_a_prefix_that_another_prompt_shares_outlives_the_failure_of_the_first() -> None:
+    index = fill(1, capacity=12)
+    longer = list(range(1, 11))
+    first = index.insert(0, longer[:3])
+    index.insert(0, longer)
+    index.undo(0, longer[:3], first)
+    assert index.depths(longer, 1).tolist() == [10.0]
+    index.insert(0, list(range(100, 112)))
+    assert index.depths(longer, 1).tolist() == [0.0]
+
+
+def test_an_insertion_from_before_a_restart_undoes_nothing_after_it() -> None:
+    index = fill(1)
+    lost = index.insert(0, [1, 2])
+    index.clear(0)
+    index.insert(0, [1, 2])
+    index.undo(0, [1, 2], lost)
+    assert index.depths([1, 2], 1).tolist() == [2.0]
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None)
+def test_table_and_nodes_agree_whatever_happens(data: st.DataObject) -> None:
+    """Chains that branch, small nodes, insertions undone late, restarts: the masks say what the nodes hold."""
+    index = fill(2, capacity=6)
+    chains = [[1, 2, 3, 4], [1, 2, 3, 5, 6, 7, 8], [1, 9], [10, 11, 12]]
+    done: list[tuple[int, list[int], module.Insertion]] = []
+    for _ in range(data.draw(st.integers(1, 30))):
+        row, links = data.draw(st.integers(0, 1)), data.draw(st.sampled_from(chains))
+        action = data.draw(st.sampled_from(["insert", "insert", "undo", "clear"]))
+        if action == "insert":
+            done.append((row, links, index.insert(row, links)))
+        elif action == "undo" and done:
+            index.undo(*done.pop(data.draw(st.integers(0, len(done) - 1))))
+        elif action == "clear":
+            index.clear(row)
+        for links in chains:
+            assert index.depths(links, 2).tolist() == [
+                naive_depth(set(index._held[row].owner), links) for row in range(2)
+            ]
 
 
 def test_a_shrunk_node_drops_its_least_recent() -> None:
