@@ -128,7 +128,7 @@ class Life(RuleBasedStateMachine):
         if hasattr(self, "driver"):
             self.driver.settled()
             for queue in self.driver.dispatcher.waiting.queues.values():
-                assert len(queue) <= queue.limit
+                assert 0 < len(queue) <= self.driver.dispatcher.settings.queue_limit
 
     def teardown(self) -> None:
         if hasattr(self, "driver"):

@@ -6,7 +6,7 @@ its calls replays to the same choices. A request is a ticket from `submit` until
 a node is a lease. Whatever frees room pumps the waiting queue before the call returns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
@@ -92,7 +92,7 @@ class Dispatcher:
             return self.finished(ticket.lease.id, CANCELLED, now)
         self.waiting.leave(ticket)
         self._close(ticket, now, "client_left", CANCELLED.status)
-        return self._pumped(ticket.request.model, now)
+        return self._pumped((ticket.request.model,), now)
 
     def first_token(self, lease_id: int, now: float) -> list[Order]:
         """The first token of a stream, or the first byte of a plain answer, was seen."""
@@ -106,7 +106,7 @@ class Dispatcher:
         if self._observers:
             ttft = now - lease.ticket.submitted
             self._emit(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
-        return self._pumped(lease.ticket.request.model, now)
+        return self._pumped(self.fleet.models[lease.row], now)
 
     def tokens(self, lease_id: int, count: int, now: float) -> list[Order]:
         """`count` more tokens were seen since the last call."""
@@ -125,6 +125,7 @@ class Dispatcher:
         if lease is None:
             return []
         ticket = lease.ticket
+        models = self.fleet.models[lease.row]
         again = self._retries.allows(outcome, ticket.attempts, len(self._tickets)) and self._elsewhere(ticket, lease)
         self.placement.release(lease)
         ticket.lease = None
@@ -136,7 +137,7 @@ class Dispatcher:
         self.membership.ended(lease.row, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
         orders = [self._retry(ticket, lease, now)] if again else self._over(ticket, outcome, now)
-        return orders + self._pumped(ticket.request.model, now)
+        return orders + self._pumped(models, now)
 
     # Nodes
 
@@ -207,8 +208,11 @@ class Dispatcher:
         return len({row for name in names for row in self.fleet.candidates(name)[0].tolist()})
 
     def queued(self) -> dict[str, int]:
-        """Tickets in the queue per model."""
-        return {model: len(queue) for model, queue in self.waiting.queues.items()}
+        """Tickets that wait, for each model that is served or waited for."""
+        waiting = dict.fromkeys(self.models(), 0)
+        for (model, _), queue in self.waiting.queues.items():
+            waiting[model] = waiting.get(model, 0) + len(queue)
+        return waiting
 
     def at_rest(self) -> bool:
         """Whether no ticket or lease is open."""
@@ -226,8 +230,7 @@ class Dispatcher:
 
     def _enter(self, ticket: Ticket, now: float) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
-        model = ticket.request.model
-        if self.waiting.empty(model):
+        if not self.waiting.anyone_before(ticket):
             start = self._place(ticket, now)
             if start is not None:
                 return start
@@ -237,7 +240,7 @@ class Dispatcher:
         if self._observers:
             self._emit(Queued(now, ticket.id, ticket.request, position))
         if position > 1 and self.placement.policy(ticket).binds_late:
-            self.waiting.pump(model, now)
+            self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)
 
     def _place(self, ticket: Ticket, now: float) -> Start | None:
@@ -276,7 +279,7 @@ class Dispatcher:
         if not ticket.retrying:
             ticket.retrying = True
             self._retries.taken()
-        ticket.excluded += (lease.row,)
+        ticket.excluded = tuple(sorted((*ticket.excluded, lease.row)))
         return self._enter(ticket, now)
 
     def _elsewhere(self, ticket: Ticket, lease: Lease) -> bool:
@@ -315,11 +318,11 @@ class Dispatcher:
                 )
             )  # fmt: skip
 
-    def _pumped(self, model: str, now: float) -> list[Order]:
-        """What the freed room allows, and whatever else is to be told."""
-        if not self.waiting.empty(model):
+    def _pumped(self, models: Container[str], now: float) -> list[Order]:
+        """What the room freed for `models` allows, and whatever else is to be told."""
+        if self.waiting.queues:
             self._refresh(now)
-            self.waiting.pump(model, now)
+            self.waiting.pump(models, now)
         return self._taken()
 
     def _pumped_all(self, now: float) -> list[Order]:
@@ -334,7 +337,7 @@ class Dispatcher:
         lease = self._leases.get(lease_id)
         if lease is not None:
             self.placement.ledger.prefilled(lease.booking)
-            self.waiting.pump(lease.ticket.request.model, now)
+            self.waiting.pump(self.fleet.models[lease.row], now)
 
     def _check_leases(self, _: None, now: float) -> None:
         """Leases are kept in the order they began: look from the oldest until one is young."""

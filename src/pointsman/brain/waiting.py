@@ -1,11 +1,13 @@
 """Who waits, for how long, and who goes next when room appears.
 
-One queue per model. A pump offers the queue's window to the policy until the policy places nothing more: a policy
-that binds late says which of the window goes next, every other gets the head. While anything waits, the agenda pumps
-at short intervals too, since estimates change with time alone.
+Requests that could go to the same nodes wait in one queue: one per model, and one more for each set of nodes that some
+have failed on. So a head that cannot go never holds up others who could. A pump serves the queues of several models by
+the age of their heads, since models may share nodes, until no policy places anything more: a policy that binds late
+says which of a queue's window goes next, every other gets the head. While anything waits, the agenda pumps at short
+intervals too, since estimates change with time alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
@@ -20,9 +22,12 @@ from pointsman.brain.policies.base import Policy
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
 
+Key = tuple[str, tuple[int, ...]]
+"""A queue's model, and the fleet rows that its tickets have failed on."""
+
 
 class WaitingRoom:
-    """The queues of all models. `place` starts a ticket or returns None; `refuse` ends one; starts go to `out`."""
+    """The queues that are not empty. `place` starts a ticket or returns None; `refuse` ends one; starts go to `out`."""
 
     def __init__(
         self,
@@ -43,60 +48,66 @@ class WaitingRoom:
         self._place = place
         self._refuse = refuse
         self._out = out
-        self.queues: dict[str, Queue] = {}
+        self.queues: dict[Key, Queue] = {}
         self._pump_due = False
 
-    def empty(self, model: str) -> bool:
-        """Whether nobody waits for `model`."""
-        return not self.queues.get(model)
+    def anyone_before(self, ticket: Ticket) -> bool:
+        """Whether others already wait where `ticket` would."""
+        return _key(ticket) in self.queues
 
     def join(self, ticket: Ticket, now: float) -> int | PointsmanError:
         """Wait at the end: the position (1 = next), or the error that the queue is full."""
-        model = ticket.request.model
-        queue = self.queues.get(model)
-        if queue is None:
-            queue = self.queues[model] = Queue(self._settings.queue_limit, self._settings.overtake_limit)
-        if queue.full:
-            return QueueFull(f"{queue.limit} requests are already waiting for model {model!r}; try again later")
-        self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, ticket.id)
+        key, limit = _key(ticket), self._settings.queue_limit
+        queue = self.queues.get(key) or Queue(self._settings.overtake_limit)
+        if len(queue) >= limit:
+            return QueueFull(f"{limit} requests are already waiting for model {key[0]!r}; try again later")
+        self.queues[key] = queue
+        self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, (ticket.id, ticket.attempts))
         self._schedule_pump(now)
         return queue.join(ticket.id)
 
     def leave(self, ticket: Ticket) -> bool:
         """Leave without being placed; false if the ticket did not wait."""
-        queue = self.queues.get(ticket.request.model)
-        return queue is not None and queue.leave(ticket.id)
+        key = _key(ticket)
+        queue = self.queues.get(key)
+        left = queue is not None and queue.leave(ticket.id)
+        if not queue:
+            self.queues.pop(key, None)
+        return left
 
-    def pump(self, model: str, now: float) -> None:
-        """Start waiting tickets of `model` as long as its policy places them."""
-        queue = self.queues.get(model)
-        while queue:
+    def pump(self, models: Container[str], now: float) -> None:
+        """Start waiting tickets of `models` as long as their policies place them, the oldest head first."""
+        offered = {key: queue for key, queue in self.queues.items() if key[0] in models}
+        while offered:
+            key = min(offered, key=lambda key: offered[key].head)
+            queue = offered[key]
             start = self._place_one(queue, now)
-            if start is None:
-                break
-            queue.take(start.ticket)
-            self._out.append(start)
+            if start is not None:
+                queue.take(start.ticket)
+                self._out.append(start)
+            if not queue:
+                del self.queues[key]
+            if start is None or not queue:
+                del offered[key]
 
     def pump_all(self, now: float) -> None:
         """Pump every model."""
-        for model in self.queues:
-            self.pump(model, now)
+        self.pump({model for model, _ in self.queues}, now)
 
     def _place_one(self, queue: Queue, now: float) -> Start | None:
-        window = queue.window(self._settings.window)
-        ticket = self._tickets[window[0]]
+        ticket = self._tickets[queue.head]
         policy = self._placement.policy(ticket)
-        if policy.binds_late and len(window) > 1:
-            ticket = self._picked(policy, window, now) or ticket
+        if policy.binds_late and len(queue) > 1:
+            ticket = self._picked(policy, queue.window(self._settings.window), now)
         return self._place(ticket, now)
 
-    def _picked(self, policy: Policy, window: list[int], now: float) -> Ticket | None:
-        """The waiting ticket that a late-binding policy wants to go next."""
+    def _picked(self, policy: Policy, window: list[int], now: float) -> Ticket:
+        """The waiting ticket that a late-binding policy wants to go next; the head if no node is there for any."""
         tickets = [self._tickets[ticket] for ticket in window]
-        seen = [(ticket, view) for ticket in tickets if (view := self._placement.view(ticket, now)) is not None]
-        if not seen:
-            return None
-        return seen[policy.pick([ticket.request for ticket, _ in seen], [view for _, view in seen])][0]
+        views = [view for ticket in tickets if (view := self._placement.view(ticket, now)) is not None]
+        if not views:
+            return tickets[0]
+        return tickets[policy.pick([ticket.request for ticket in tickets], views)]
 
     def _schedule_pump(self, now: float) -> None:
         if not self._pump_due:
@@ -106,12 +117,14 @@ class WaitingRoom:
     def _pump_tick(self, _: None, now: float) -> None:
         self._pump_due = False
         self.pump_all(now)
-        if any(self.queues.values()):
+        if self.queues:
             self._schedule_pump(now)
 
-    def _time_out(self, ticket_id: int, now: float) -> None:
+    def _time_out(self, wait: tuple[int, int], now: float) -> None:
+        """The time of one wait is over: that of the ticket's, after so many attempts."""
+        ticket_id, attempts = wait
         ticket = self._tickets.get(ticket_id)
-        if ticket is not None and self.leave(ticket):
+        if ticket is not None and ticket.attempts == attempts and self.leave(ticket):
             self._out.append(self._refuse(ticket, self._too_late(ticket), now))
 
     def _too_late(self, ticket: Ticket) -> PointsmanError:
@@ -119,3 +132,7 @@ class WaitingRoom:
         if not len(self._fleet.candidates(model)[0]):
             return NoNode(f"no node for model {model!r} became available within {limit:g} s; try again later")
         return QueueTimeout(f"model {model!r} stayed at capacity for {limit:g} s; try again later")
+
+
+def _key(ticket: Ticket) -> Key:
+    return ticket.request.model, ticket.excluded

@@ -1,6 +1,6 @@
 """Who goes next when room appears."""
 
-from tests.support.driver import TestDriver, chain
+from tests.support.driver import FAILED, TestDriver, chain
 
 from pointsman.brain.model.outcome import Outcome, Verdict
 
@@ -63,7 +63,64 @@ def test_models_wait_apart() -> None:
     driver.submit("m")
     driver.submit("m")
     assert driver.node(driver.submit("n")) == "b"
-    assert driver.dispatcher.queued() == {"m": 1}
+    assert driver.dispatcher.queued() == {"m": 1, "n": 0}
+
+
+def test_a_request_that_can_go_nowhere_else_holds_up_nobody() -> None:
+    driver = TestDriver()
+    for name in "ab":
+        driver.add(name, slots=8)
+    for _ in range(4):
+        driver.report("b", ok=False)
+    failed = driver.submit()
+    driver.finish(driver.lease_of(failed), FAILED)
+    assert failed in driver.waiting
+    assert driver.node(driver.submit()) == "a"
+    driver.tick(11.0)
+    driver.report("b")
+    assert driver.node(failed) == "b"
+
+
+def test_models_that_share_a_node_are_served_by_age() -> None:
+    driver = TestDriver()
+    driver.add("a", "m", "n", slots=1)
+    running = driver.submit("m")
+    waiting = [driver.submit(model) for model in ("n", "m", "n", "n", "m")]
+    served = []
+    while driver.waiting:
+        driver.finish(driver.lease_of(running))
+        running = next(iter(driver.running.values()))
+        served.append(running)
+    assert served == waiting
+
+
+def test_a_second_wait_has_its_own_time_limit() -> None:
+    driver = TestDriver(queue_timeout_s=5.0)
+    for name in "ab":
+        driver.add(name, slots=1)
+    first, _, twice = driver.submit(), driver.submit(), driver.submit()
+    driver.tick(1.0)
+    driver.finish(driver.lease_of(first))
+    driver.tick(3.0)
+    driver.finish(driver.lease_of(twice), FAILED)
+    driver.tick(4.9)
+    assert twice in driver.waiting
+    driver.tick(0.2)
+    assert driver.ended[twice] == "queue_timeout"
+
+
+def test_queues_are_kept_for_those_who_wait_only() -> None:
+    driver = TestDriver(queue_timeout_s=5.0)
+    driver.add("a", slots=1)
+    running = driver.submit()
+    for leaving in (driver.submit(), driver.submit("adapter")):
+        driver.cancel(leaving)
+    driver.submit("another")
+    placed = driver.submit()
+    driver.finish(driver.lease_of(running))
+    assert placed in driver.running.values()
+    driver.tick(6.0)
+    assert not driver.dispatcher.waiting.queues
 
 
 def test_waiting_tickets_are_looked_at_when_only_time_passes() -> None:

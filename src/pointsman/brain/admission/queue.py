@@ -1,4 +1,4 @@
-"""The waiting queue of one model: first come, first served, bounded, with a bound on overtaking.
+"""One waiting queue: first come, first served, with a bound on overtaking.
 
 Strategy: tickets wait in a dictionary by id, which keeps their order, so leaving from any place costs nothing. A policy
 that binds late may take any of the first `window` tickets; each older one it passes counts the overtake, and a
@@ -11,23 +11,20 @@ from itertools import islice
 class Queue:
     """Waiting ticket ids, oldest first. Mutated by the dispatcher only."""
 
-    def __init__(self, limit: int, overtake_limit: int) -> None:
-        self.limit = limit
+    def __init__(self, overtake_limit: int) -> None:
         self._overtake_limit = overtake_limit
         self._overtaken: dict[int, int] = {}
 
     def __len__(self) -> int:
         return len(self._overtaken)
 
-    def __contains__(self, ticket: int) -> bool:
-        return ticket in self._overtaken
-
     @property
-    def full(self) -> bool:
-        return len(self._overtaken) >= self.limit
+    def head(self) -> int:
+        """The ticket that has waited longest. The queue must not be empty."""
+        return next(iter(self._overtaken))
 
     def join(self, ticket: int) -> int:
-        """Wait at the end; the position (1 = next). The caller has asked `full`."""
+        """Wait at the end; the position (1 = next)."""
         self._overtaken[ticket] = 0
         return len(self._overtaken)
 
@@ -37,11 +34,8 @@ class Queue:
 
     def window(self, size: int) -> list[int]:
         """The tickets that may be taken now: the oldest `size`, or the head alone once it was overtaken too often."""
-        head = next(iter(self._overtaken), None)
-        if head is None:
-            return []
-        if self._overtaken[head] >= self._overtake_limit:
-            return [head]
+        if self._overtaken[self.head] >= self._overtake_limit:
+            return [self.head]
         return list(islice(self._overtaken, size))
 
     def take(self, ticket: int) -> None:
@@ -51,10 +45,3 @@ class Queue:
                 break
             self._overtaken[older] += 1
         del self._overtaken[ticket]
-
-    def position(self, ticket: int) -> int:
-        """1 = next. Raises KeyError if the ticket does not wait here."""
-        for position, waiting in enumerate(self._overtaken, 1):
-            if waiting == ticket:
-                return position
-        raise KeyError(ticket)

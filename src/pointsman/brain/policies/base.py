@@ -39,5 +39,8 @@ class Policy:
         return np.ones(len(view), dtype=np.bool_)
 
     def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
-        """Which of the waiting tickets (in admission order, one view each) to try next; the head by default."""
+        """Which of the waiting tickets (in admission order, one view each) to try next; the head by default.
+
+        The views share their candidates.
+        """
         return 0

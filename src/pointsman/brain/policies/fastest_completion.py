@@ -32,7 +32,7 @@ from pointsman.brain.model.view import Flags, Floats, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
 from pointsman.brain.policies.pickers import least, lowest, tiered
-from pointsman.brain.policies.window import by_candidates, stacked
+from pointsman.brain.policies.window import stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,7 @@ class FastestCompletion(Policy):
 
     def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
         """Of the tickets whose best node is open the one with most regret, the earlier on ties; else the head."""
-        regrets = np.zeros(len(views))
-        for alike in by_candidates(views):
-            regrets[alike] = self._regrets(stacked([views[index] for index in alike]))
-        return int(regrets.argmax())
+        return int(self._regrets(stacked(views)).argmax())
 
     def _score(self, view: View, wait: Floats) -> Scores:
         cost = service_and_harm(view, self.decoding, self.reuse)

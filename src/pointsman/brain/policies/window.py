@@ -4,20 +4,12 @@ A stacked view is an ordinary view of the shared candidates whose request-side q
 is (tickets, candidates), prompt and output tokens are (tickets, 1). Formulas written for one ticket broadcast over it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from pointsman.brain.model.view import View
-
-
-def by_candidates(views: Sequence[View]) -> Iterable[list[int]]:
-    """Indexes of the views, grouped by equal candidates (a retry excludes the nodes it failed on)."""
-    groups: dict[bytes, list[int]] = {}
-    for index, view in enumerate(views):
-        groups.setdefault(view.nodes.tobytes(), []).append(index)
-    return groups.values()
 
 
 def stacked(views: Sequence[View]) -> View:

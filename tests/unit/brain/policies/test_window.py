@@ -5,14 +5,9 @@ import pytest
 
 from pointsman.brain.model.request import Request
 from pointsman.brain.policies.registry import build
-from pointsman.brain.policies.window import by_candidates, stacked
+from pointsman.brain.policies.window import stacked
 
 REQUEST = Request(id="r", model="m", prompt_tokens=1000.0)
-
-
-def test_groups_by_candidates_in_order(make_view: Any) -> None:
-    views = [make_view(nodes=nodes) for nodes in ([0, 1], [0, 2], [0, 1], [0, 1, 2])]
-    assert [*by_candidates(views)] == [[0, 2], [1], [3]]
 
 
 @pytest.mark.parametrize("kv_reserved", [0.0, 950.0])
