@@ -53,8 +53,8 @@ class Estimates:
     def remove(self, row: int) -> None:
         self._latency.forget(row)
 
-    def returned(self, row: int, now: float) -> None:
-        """The node is back: its old response times say nothing."""
+    def fell(self, row: int, now: float) -> None:
+        """The node went down: its response times say nothing about how it will be when it is back."""
         self._response.start(row, now)
 
     def size(self, request: Request) -> tuple[int, float]:

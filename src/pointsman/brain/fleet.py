@@ -15,6 +15,8 @@ from pointsman.brain.model.view import Columns, Floats, Rows
 MAX_NODES = 4096
 DEFAULT_SLOTS = 64
 """Concurrency assumed for a node that neither declares nor reports one."""
+IN_USE = (NodeState.UP, NodeState.JOINING)
+"""States of nodes that are given work."""
 
 _NO_ROWS: Rows = np.empty(0, dtype=np.intp)
 
@@ -92,7 +94,7 @@ class Fleet:
         kept = self._candidates.get(model)
         if kept is not None and kept[0] == self.version:
             return kept[1], kept[2]
-        rows = self._serving(model, (NodeState.UP, NodeState.JOINING))
+        rows = self._serving(model, IN_USE)
         if not len(rows):
             rows = self._serving(model, (NodeState.SUSPECT,))
         whole = len(rows) == len(self)

@@ -5,10 +5,11 @@ Mutates the fleet, the health records and what the placement tracks per node. Ea
 
 from collections.abc import Callable
 from math import inf
+from typing import TypeGuard
 
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
-from pointsman.brain.fleet import Fleet
+from pointsman.brain.fleet import IN_USE, Fleet
 from pointsman.brain.life.health import Event, Health
 from pointsman.brain.model.facts import Fact, NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
@@ -79,7 +80,7 @@ class Membership:
 
     def undrain(self, row: int, now: float) -> None:
         self._leaving.discard(row)
-        self._move(row, Event.UNDRAINED, now)
+        self._move(row, self.health.undrained(row), now)
 
     def set_weight(self, row: int, weight: float, now: float) -> None:
         """The share of its concurrency the node may fill. Raises ValueError unless above 0."""
@@ -147,7 +148,7 @@ class Membership:
             self._fleet.touch()
         if report.waiting is not None:
             columns.reported_waiting[row] = report.waiting
-        if report.slots is not None and spec.slots is None and columns.slots[row] != report.slots:
+        if _told(report.slots) and spec.slots is None and columns.slots[row] != report.slots:
             self._unstated.pop(row, None)
             columns.slots[row] = report.slots
             self._recap(row, now)
@@ -168,10 +169,10 @@ class Membership:
 
     def _learn_capacity(self, row: int, report: NodeReport) -> None:
         columns = self._fleet.columns
-        if report.block_tokens is not None and columns.block_tokens[row] != report.block_tokens:
+        if _told(report.block_tokens) and columns.block_tokens[row] != report.block_tokens:
             columns.block_tokens[row] = report.block_tokens
             self._placement.resized(row)
-        if report.kv_blocks is not None and columns.kv_capacity[row] != report.kv_blocks:
+        if _told(report.kv_blocks) and columns.kv_capacity[row] != report.kv_blocks:
             self._placement.pool.resize(row, report.kv_blocks)
             self._placement.resized(row)
 
@@ -184,9 +185,9 @@ class Membership:
         self._fleet.touch()
         if after is NodeState.DOWN:
             self._placement.forget(row)
+            self._estimates.fell(row, now)
         elif after is NodeState.UP:
             self._ramping.add(row)
-            self._estimates.returned(row, now)
         self._recap(row, now)
         self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event))
 
@@ -197,8 +198,8 @@ class Membership:
             return False
         for model in fleet.models[row]:
             peers = fleet.serves(model)
-            up = [peer for peer in peers if fleet.states[peer] in (NodeState.UP, NodeState.JOINING)]
-            if len(up) - 1 < max(1, len(peers) // 2):
+            others = [peer for peer in peers if peer != row and fleet.states[peer] in IN_USE]
+            if not others or 2 * len(others) < len(peers):
                 return True
         return False
 
@@ -227,3 +228,8 @@ class Membership:
         self._out.append(Probe(self._fleet.spec(row)))
         sure = self._fleet.states[row] in (NodeState.UP, NodeState.DRAINING)
         self._agenda.add(now + (PROBE_SECONDS if sure else PROBE_SECONDS_DOUBT), self._probe, which)
+
+
+def _told(amount: int | None) -> TypeGuard[int]:
+    """Whether a report says something usable: an engine that is starting may show 0 slots or blocks."""
+    return amount is not None and amount > 0

@@ -1,7 +1,8 @@
 """Nodes join, report, fall, return and leave."""
 
+import numpy as np
 import pytest
-from tests.support.driver import TestDriver
+from tests.support.driver import FAILED, TestDriver
 
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
@@ -113,3 +114,44 @@ def test_unstated_slots_are_the_mean_requests_that_fit_the_memory() -> None:
     driver.tick(1.0)
     assert driver.dispatcher.fleet.columns.slots[:3].tolist() == [200.0, 7.0, 64.0]
     assert driver.dispatcher.fleet.cap[0] == 200.0
+
+
+@pytest.mark.parametrize(("nodes", "most_out"), [(1, 0), (2, 1), (3, 1), (4, 2), (5, 2)])
+def test_failing_requests_take_out_at_most_half_of_the_nodes(nodes: int, most_out: int) -> None:
+    driver = TestDriver()
+    for number in range(nodes):
+        driver.add(f"n{number}")
+    for row in range(nodes):
+        for _ in range(3):
+            driver.dispatcher.membership.ended(row, FAILED, 0.0)
+    assert driver.dispatcher.fleet.states.count(NodeState.DOWN) == most_out
+
+
+@pytest.mark.parametrize("field", ["slots", "kv_blocks", "block_tokens"])
+def test_a_report_of_no_room_at_all_says_nothing(driver: TestDriver, field: str) -> None:
+    before = driver.dispatcher.fleet.columns.gather(np.array([0]))
+    driver.report("a", **{field: 0})
+    after = driver.dispatcher.fleet.columns.gather(np.array([0]))
+    for column in ("slots", "kv_capacity", "block_tokens"):
+        assert getattr(after, column) == getattr(before, column)
+    driver.submit()
+
+
+def test_the_answer_that_brings_a_node_back_is_its_response_time(driver: TestDriver) -> None:
+    for _ in range(4):
+        driver.report("a", ok=False)
+    driver.tick(11.0)
+    driver.report("a")
+    ticket = next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == "a")
+    driver.now += 0.7
+    driver.first_token(driver.lease_of(ticket))
+    driver.finish(driver.lease_of(ticket))
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
+    assert driver.dispatcher.fleet.columns.response_seconds[0] == pytest.approx(0.7)
+
+
+def test_undrain_shortens_no_time_out(driver: TestDriver) -> None:
+    for _ in range(4):
+        driver.report("a", ok=False)
+    driver.obey(driver.dispatcher.undrain("a", 0.0))
+    assert driver.dispatcher.fleet.states[0] is NodeState.DOWN

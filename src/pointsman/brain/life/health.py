@@ -4,7 +4,8 @@ Strategy: everything that happens to a node becomes one of a few events; the tab
 the table does not name for a state changes nothing. Passive evidence (requests that failed) trips a node after a run
 of failures or a bad share of recent ones; active probes make it suspect. A tripped node stays out for a time that grows
 with each trip and is never shortened, then waits for a good probe, and comes back only through one real request: while
-it is joining after a fall its cap is one, and its first success lets it up, from where it ramps.
+it is joining after a fall its cap is one, and its first success lets it up, from where it ramps. So does a drained
+node, which is tried in the same way first unless its last probe was good. Time spent up forgives trips.
 """
 
 from collections import deque
@@ -32,7 +33,8 @@ class Event(StrEnum):
     SERVED = "served"  # a real request went well
     TRIPPED = "tripped"  # too many real requests failed, or the trial one
     DRAINED = "drain"
-    UNDRAINED = "undrain"
+    UNDRAINED = "undrain"  # its last probe was good
+    UNDRAINED_IN_DOUBT = "undrain_in_doubt"  # its last probe was not
     REMOVED = "removed"
 
 
@@ -50,6 +52,7 @@ MOVES: dict[tuple[NodeState, Event], NodeState] = {
     (S.SUSPECT, E.TRIPPED): S.DOWN,
     (S.DOWN, E.RETURNABLE): S.JOINING,
     (S.DRAINING, E.UNDRAINED): S.UP,
+    (S.DRAINING, E.UNDRAINED_IN_DOUBT): S.JOINING,
     **{(state, E.DRAINED): S.DRAINING for state in (S.JOINING, S.UP, S.SUSPECT, S.DOWN)},
     **{(state, E.REMOVED): S.GONE for state in S if state is not S.GONE},
 }
@@ -58,16 +61,18 @@ MOVES: dict[tuple[NodeState, Event], NodeState] = {
 
 @dataclass(slots=True)
 class Record:
-    """What is remembered of one node's behaviour. Times in seconds."""
+    """What is remembered of one node's behaviour. Times in seconds. `new` until it first was up or down."""
 
     state: NodeState = NodeState.JOINING
+    new: bool = True
     fails_in_a_row: int = 0
     recent: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT))
     probe_fails: int = 0
+    probed_well: bool = False
     trips: int = 0
     out_until: float = 0.0
-    up_since: float | None = None
-    was_up: bool = False
+    up_since: float = 0.0
+    ramping: bool = False
 
 
 class Health:
@@ -91,7 +96,7 @@ class Health:
             return False
         before, record.state = record.state, after
         if after is NodeState.DOWN:
-            self._go_down(record, now)
+            self._go_down(record, before, now)
         elif after is NodeState.UP:
             self._come_up(record, before, now)
         return True
@@ -109,31 +114,33 @@ class Health:
     def probed(self, row: int, well: bool, now: float) -> Event | None:
         """A probe ended: the event that follows from it, if any."""
         record = self.records[row]
+        record.probed_well = well
         record.probe_fails = 0 if well else record.probe_fails + 1
         if not well:
             return self._probe_failed(record)
         if record.state is NodeState.DOWN:
             return Event.RETURNABLE if now >= record.out_until else None
         if record.state is NodeState.JOINING:
-            return None if record.was_up else Event.ADMITTED
+            return Event.ADMITTED if record.new else None
         return Event.PROBED_WELL
 
+    def undrained(self, row: int) -> Event:
+        """The node shall work again: whether it comes up at once or has to be tried first."""
+        return Event.UNDRAINED if self.records[row].probed_well else Event.UNDRAINED_IN_DOUBT
+
     def share(self, row: int, now: float) -> float:
-        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after a fall."""
+        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after its return."""
         record = self.records[row]
-        ramp = self._settings.slow_start_s
-        if record.up_since is None or ramp <= 0.0:
+        if not record.ramping:
             return 1.0
-        age = (now - record.up_since) / ramp
-        if age >= 1.0:
-            record.up_since = None
-            return 1.0
-        return 0.1 + 0.9 * age
+        share = 0.1 + 0.9 * (now - record.up_since) / self._settings.slow_start_s
+        record.ramping = share < 1.0
+        return min(1.0, share)
 
     def on_trial(self, row: int) -> bool:
         """Whether the node is back from a fall and may hold one request only."""
         record = self.records[row]
-        return record.state is NodeState.JOINING and record.was_up
+        return record.state is NodeState.JOINING and not record.new
 
     def _probe_failed(self, record: Record) -> Event | None:
         if record.probe_fails < PROBE_FAILS:
@@ -148,15 +155,22 @@ class Health:
             return False
         return 1.0 - sum(record.recent) / len(record.recent) >= self._settings.fail_share
 
-    def _go_down(self, record: Record, now: float) -> None:
+    def _go_down(self, record: Record, before: NodeState, now: float) -> None:
+        if before is not NodeState.JOINING:
+            record.trips -= min(record.trips, int((now - record.up_since) / self._settings.ejection_cap_s))
         record.trips += 1
         out = min(self._settings.ejection_cap_s, self._settings.ejection_s * record.trips)
         record.out_until = max(record.out_until, now + out)
-        record.recent.clear()
-        record.fails_in_a_row = 0
-        record.was_up = True
+        self._start_over(record)
 
     def _come_up(self, record: Record, before: NodeState, now: float) -> None:
-        if before is NodeState.JOINING and record.was_up:
-            record.up_since = now
-        record.was_up = True
+        if before is NodeState.SUSPECT:
+            return
+        record.up_since = now
+        record.ramping = not record.new and self._settings.slow_start_s > 0.0
+        self._start_over(record)
+
+    def _start_over(self, record: Record) -> None:
+        record.new = False
+        record.recent.clear()
+        record.fails_in_a_row = 0

@@ -115,3 +115,49 @@ def test_nothing_leaves_gone_and_everything_can_be_removed() -> None:
     assert not [move for move in MOVES if move[0] is NodeState.GONE]
     for state in NodeState:
         assert (state is NodeState.GONE) or MOVES[(state, Event.REMOVED)] is NodeState.GONE
+
+
+def test_time_up_forgives_trips(health: Health) -> None:
+    up(health)
+    for now in (0.0, 100.0):
+        trip(health, now)
+        health.on(0, Event.RETURNABLE, now + 30.0)
+        health.on(0, Event.SERVED, now + 30.0)
+    trip(health, 130.0 + 2 * SETTINGS.ejection_cap_s)
+    assert health.records[0].trips == 1
+
+
+def test_a_drained_node_ramps_when_it_is_back(health: Health) -> None:
+    health.probed(0, True, 0.0)
+    up(health)
+    health.on(0, Event.DRAINED, 5.0)
+    health.on(0, health.undrained(0), 10.0)
+    assert health.records[0].state is NodeState.UP
+    assert health.share(0, 10.0) == pytest.approx(0.1)
+    assert health.share(0, 40.0) == 1.0
+
+
+def test_a_node_drained_while_it_was_down_comes_back_on_trial(health: Health) -> None:
+    up(health)
+    trip(health, 0.0)
+    health.probed(0, False, 1.0)
+    health.on(0, Event.DRAINED, 2.0)
+    health.on(0, health.undrained(0), 3.0)
+    assert health.on_trial(0)
+
+
+def test_failures_before_a_drain_are_forgotten_after_it(health: Health) -> None:
+    health.probed(0, True, 0.0)
+    up(health)
+    for _ in range(2):
+        health.served(0, False)
+    health.on(0, Event.DRAINED, 5.0)
+    health.on(0, health.undrained(0), 10.0)
+    assert health.served(0, False) is None
+
+
+def test_a_suspect_that_recovers_does_not_ramp(health: Health) -> None:
+    up(health)
+    health.on(0, Event.PROBED_BADLY, 0.0)
+    health.on(0, Event.PROBED_WELL, 1.0)
+    assert health.share(0, 1.0) == 1.0
