@@ -134,8 +134,8 @@ class Dispatcher:
         elif outcome.cached_tokens is not None:
             self.placement.correct(lease, outcome.cached_tokens)
         tpot = self.estimates.ended(lease, outcome, now)
-        self.membership.ended(lease.row, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
+        self.membership.ended(lease.row, outcome, now)
         orders = [self._retry(ticket, lease, now)] if again else self._over(ticket, outcome, now)
         return orders + self._pumped(models, now)
 

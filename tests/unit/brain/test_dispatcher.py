@@ -296,3 +296,14 @@ def test_failed_probes_mean_busy_while_tokens_flow() -> None:
     for _ in range(4):
         driver.report("a", ok=False)
     assert driver.dispatcher.fleet.states[0] is NodeState.UP
+
+
+def test_the_end_of_a_nodes_last_request_is_told_before_the_end_of_the_node() -> None:
+    facts: list[Fact] = []
+    driver = TestDriver(observers=[facts.append])
+    driver.add("a")
+    ticket = driver.submit()
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    facts.clear()
+    driver.finish(driver.lease_of(ticket))
+    assert [type(fact) for fact in facts] == [Ended, NodeChanged]
