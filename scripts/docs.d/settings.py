@@ -27,6 +27,7 @@ TREES = (
     ("pointsman serve", "pointsman.config.serve", "ServeConfig"),
     ("pointsman engine", "pointsman.config.engine", "EngineConfig"),
     ("pointsman demo", "pointsman.config.demo", "DemoConfig"),
+    ("pointsman replay", "pointsman.config.replay", "ReplayConfig"),
 )
 
 

@@ -51,10 +51,18 @@ def _demo(arguments: list[str]) -> int:
     return _configured("demo", DemoConfig, arguments, run)
 
 
+def _replay(arguments: list[str]) -> int:
+    from pointsman.config.replay import ReplayConfig
+    from pointsman.replay import main as run
+
+    return _configured("replay", ReplayConfig, arguments, run)
+
+
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "serve": (_serve, "run the gateway before inference engines"),
     "engine": (_engine, "run an emulated engine"),
     "demo": (_demo, "compare policies on emulated engines"),
+    "replay": (_replay, "make the decisions of a recorded run again"),
 }
 
 

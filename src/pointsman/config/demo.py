@@ -34,6 +34,7 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     time_scale: Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second")] = 5.0
     seed: Annotated[int, Meta(ge=0, description="seed of arrivals, lengths and texts")] = 1
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
+    journals: Annotated[str, Meta(description="keep each policy's journal in this directory, for replay")] = ""
     report: Annotated[str, Meta(description="write a self-contained HTML report with figures to this file")] = ""
 
 
@@ -56,3 +57,15 @@ def write_report(config: DemoConfig, html: str) -> None:
         Path(config.report).write_text(html, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"`report`: {config.report}: {error.strerror}") from None
+
+
+def journal_folder(config: DemoConfig) -> Path | None:
+    """Where the journals go, made if need be; None for nowhere. Raises ConfigError."""
+    if not config.journals:
+        return None
+    folder = Path(config.journals).resolve()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"`journals`: {config.journals}: {error.strerror}") from None
+    return folder

@@ -26,12 +26,14 @@ class _Node(msgspec.Struct):
 class Gateway:
     """`pointsman serve` with one policy. `start()`, then `end()`."""
 
-    def __init__(self, policy: str, time_scale: float, engines: Iterable[str], folder: Path) -> None:
+    def __init__(
+        self, policy: str, time_scale: float, engines: Iterable[str], folder: Path, journals: Path | None = None
+    ) -> None:
         data, admin = free_ports(2)
         self.url = f"http://127.0.0.1:{data}"
         self._admin = f"http://127.0.0.1:{admin}"
         config = folder / f"{policy}.toml"
-        config.write_text(settings_text(policy, time_scale, data, admin, engines))
+        config.write_text(settings_text(policy, time_scale, data, admin, engines, journals))
         self.child = Child(f"gateway-{policy}", ["serve", "--config", str(config)], folder)
 
     async def start(self, session: aiohttp.ClientSession, check: Callable[[], None]) -> None:
@@ -54,7 +56,9 @@ class Gateway:
         self.child.end(within_s=LEAVE_WITHIN_S)
 
 
-def settings_text(policy: str, time_scale: float, data: int, admin: int, engines: Iterable[str]) -> str:
+def settings_text(
+    policy: str, time_scale: float, data: int, admin: int, engines: Iterable[str], journals: Path | None = None
+) -> str:
     """The gateway's configuration file.
 
     The gateway lives in wall time, the engines live `time_scale` times faster: so all its patience and memory, given in
@@ -67,6 +71,8 @@ def settings_text(policy: str, time_scale: float, data: int, admin: int, engines
             f'listen = "127.0.0.1:{data}"',
             f'admin_listen = "127.0.0.1:{admin}"',
             f'policy = "{policy}"',
+            *([f"journal = {str(journals / policy) + '.jsonl'!r}"] if journals else []),
+            *_table("timeouts", {"lame_duck_s": 0.0}),
             *_table("brain", brain),
             *_table(f"policies.{policy}", parameters),
             *(f'[[nodes]]\nurl = "{url}"' for url in engines),

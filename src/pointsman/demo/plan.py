@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pointsman.config.demo import DemoConfig
+from pointsman.config.demo import DemoConfig, journal_folder
 from pointsman.engine.profile import profile_of
 from pointsman.engine.virtual import Sample, saturation_rps
 from pointsman.workload.rows import Trace
@@ -27,7 +27,7 @@ def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
     else:
         saturation = fleet_saturation(SCENE, session_samples(config.seed, ENGINE.block_size))
         demand = session_demand(config.seed, config.load * saturation, seconds)
-    return Plan(SCENE, demand, seconds, config.time_scale), saturation
+    return Plan(SCENE, demand, seconds, config.time_scale, journal_folder(config)), saturation
 
 
 def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:

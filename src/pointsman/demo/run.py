@@ -30,12 +30,13 @@ Tick = Callable[[str, float], None]
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to run. `seconds`: engine seconds of load per policy."""
+    """What to run. `seconds`: engine seconds of load per policy. `journals`: where the gateways' journals are kept."""
 
     scene: Scene
     demand: Demand
     seconds: float
     time_scale: float
+    journals: Path | None = None
 
     @property
     def drain_s(self) -> float:
@@ -66,7 +67,7 @@ async def _round(
     plan: Plan, policy: str, fleet: Fleet, session: aiohttp.ClientSession, folder: Path, tick: Tick
 ) -> Round:
     await fleet.reset(session)
-    gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder)
+    gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder, plan.journals)
     try:
         await gateway.start(session, fleet.check)
         before = _cpu(gateway, fleet)

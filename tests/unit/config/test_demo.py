@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from pointsman.config.demo import DemoConfig, read_demo_trace, write_report
+from pointsman.config.demo import DemoConfig, journal_folder, read_demo_trace, write_report
+from pointsman.config.flags import ConfigError
 from pointsman.workload.rows import TraceError
 
 
@@ -38,3 +39,16 @@ def test_a_trace_that_is_not_there_or_not_text_is_explained(tmp_path):
 def test_the_report_is_written_where_asked(tmp_path):
     write_report(DemoConfig(report=str(tmp_path / "r.html")), "<p>é</p>")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>é</p>"
+
+
+def test_the_folder_for_journals_is_made(tmp_path):
+    assert journal_folder(DemoConfig()) is None
+    folder = journal_folder(DemoConfig(journals=str(tmp_path / "a" / "b")))
+    assert folder is not None
+    assert folder.is_dir()
+
+
+def test_a_folder_that_cannot_be_made_is_a_bad_setting(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"`journals`: "):
+        journal_folder(DemoConfig(journals=str(tmp_path / "file" / "b")))

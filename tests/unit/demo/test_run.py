@@ -77,7 +77,7 @@ async def stage(monkeypatch):
             log.append("fleet ends")
 
     class Gateway:
-        def __init__(self, policy, scale, engines, folder):
+        def __init__(self, policy, scale, engines, folder, journals):
             self.policy, self.url, self.child = policy, address, Child()
 
         async def start(self, session, check):
