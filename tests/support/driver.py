@@ -93,6 +93,8 @@ class TestDriver:
                 case Wait():
                     self.waiting.add(order.ticket)
                 case Refuse():
+                    cause = order.error.__cause__
+                    assert cause is None or isinstance(cause, ZeroDivisionError), f"a policy raised: {cause!r}"
                     self.waiting.discard(order.ticket)
                     self._end(order.ticket, order.error.code)
                 case Probe():

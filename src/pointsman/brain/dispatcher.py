@@ -15,7 +15,7 @@ from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
+from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
 from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Wait
@@ -231,9 +231,9 @@ class Dispatcher:
     def _enter(self, ticket: Ticket, now: float) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
         if not self.waiting.anyone_before(ticket):
-            start = self._place(ticket, now)
-            if start is not None:
-                return start
+            answer = self._place(ticket, now)
+            if answer is not None:
+                return answer
         position = self.waiting.join(ticket, now)
         if isinstance(position, PointsmanError):
             return self._refuse(ticket, position, now)
@@ -243,11 +243,15 @@ class Dispatcher:
             self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)
 
-    def _place(self, ticket: Ticket, now: float) -> Start | None:
+    def _place(self, ticket: Ticket, now: float) -> Start | Refuse | None:
+        """Start the ticket, or refuse it where its policy raises: other tickets' calls must not suffer from that."""
         view = self.placement.view(ticket, now)
         if view is None:
             return None
-        answer = self.placement.decide(ticket, view, now)
+        try:
+            answer = self.placement.decide(ticket, view, now)
+        except PolicyFailed as error:
+            return self._refuse(ticket, error, now)
         if not isinstance(answer, Choice):
             return None
         expected = float(view.backlog_seconds[answer.index] + view.prefill_seconds[answer.index])

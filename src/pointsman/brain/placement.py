@@ -15,6 +15,7 @@ from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.draw import draw
+from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, Fact
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import Floats, Rows, View
@@ -80,9 +81,12 @@ class Placement:
         )
 
     def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:
-        """Ask the ticket's policy, count and remember its answer, tell observers."""
+        """Ask the ticket's policy, count and remember its answer, tell observers. Raises PolicyFailed."""
         policy = self.policy(ticket)
-        answer = policy.choose(ticket.request, view)
+        try:
+            answer = policy.choose(ticket.request, view)
+        except Exception as error:
+            raise PolicyFailed(f"policy {policy.name!r} failed: {error!r}") from error
         model = ticket.request.model
         self._decisions += 1
         self._memo[model] = answer.memo

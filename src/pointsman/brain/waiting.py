@@ -14,7 +14,7 @@ from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Ticket
 from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout
-from pointsman.brain.model.orders import Order, Start
+from pointsman.brain.model.orders import Order, Refuse, Start
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
@@ -27,7 +27,7 @@ Key = tuple[str, tuple[int, ...]]
 
 
 class WaitingRoom:
-    """The queues that are not empty. `place` starts a ticket or returns None; `refuse` ends one; starts go to `out`."""
+    """The queues that are not empty. `place` starts a ticket, or ends it, or returns None; `refuse` ends one."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class WaitingRoom:
         placement: Placement,
         agenda: Agenda,
         tickets: Mapping[int, Ticket],
-        place: Callable[[Ticket, float], Start | None],
+        place: Callable[[Ticket, float], Start | Refuse | None],
         refuse: Callable[[Ticket, PointsmanError, float], Order],
         out: list[Order],
     ) -> None:
@@ -81,20 +81,20 @@ class WaitingRoom:
         while offered:
             key = min(offered, key=lambda key: offered[key].head)
             queue = offered[key]
-            start = self._place_one(queue, now)
-            if start is not None:
-                queue.take(start.ticket)
-                self._out.append(start)
+            answer = self._place_one(queue, now)
+            if answer is not None:
+                queue.take(answer.ticket)
+                self._out.append(answer)
             if not queue:
                 del self.queues[key]
-            if start is None or not queue:
+            if answer is None or not queue:
                 del offered[key]
 
     def pump_all(self, now: float) -> None:
         """Pump every model."""
         self.pump({model for model, _ in self.queues}, now)
 
-    def _place_one(self, queue: Queue, now: float) -> Start | None:
+    def _place_one(self, queue: Queue, now: float) -> Start | Refuse | None:
         ticket = self._tickets[queue.head]
         policy = self._placement.policy(ticket)
         if policy.binds_late and len(queue) > 1:
@@ -102,12 +102,15 @@ class WaitingRoom:
         return self._place(ticket, now)
 
     def _picked(self, policy: Policy, window: list[int], now: float) -> Ticket:
-        """The waiting ticket that a late-binding policy wants to go next; the head if no node is there for any."""
+        """The waiting ticket that a late-binding policy wants to go next; the head if no node is there or it fails."""
         tickets = [self._tickets[ticket] for ticket in window]
         views = [view for ticket in tickets if (view := self._placement.view(ticket, now)) is not None]
         if not views:
             return tickets[0]
-        return tickets[policy.pick([ticket.request for ticket in tickets], views)]
+        try:
+            return tickets[policy.pick([ticket.request for ticket in tickets], views)]
+        except Exception:  # its `choose` has its own chance, and its error a reader
+            return tickets[0]
 
     def _schedule_pump(self, now: float) -> None:
         if not self._pump_due:

@@ -1,12 +1,18 @@
 """The dispatcher's calls and the orders that follow."""
 
+from collections.abc import Sequence
+
 import pytest
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Placed, Refused
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.orders import Abort
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import View
+from pointsman.brain.policies.least_requests import LeastRequests
 from pointsman.brain.policies.registry import build
 
 
@@ -307,3 +313,29 @@ def test_the_end_of_a_nodes_last_request_is_told_before_the_end_of_the_node() ->
     facts.clear()
     driver.finish(driver.lease_of(ticket))
     assert [type(fact) for fact in facts] == [Ended, NodeChanged]
+
+
+class Fragile(LeastRequests):
+    """Raises for the tenant "odd", whether asked to choose or to pick."""
+
+    binds_late = True
+
+    def choose(self, request: Request, view: View) -> Choice:
+        if request.tenant == "odd":
+            raise ZeroDivisionError("odd")
+        return LeastRequests.choose(self, request, view)
+
+    def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
+        return [request.tenant for request in requests].index("odd") + 1 // 0
+
+
+def test_a_policy_that_raises_costs_its_own_request_alone() -> None:
+    driver = fleet_of("a", slots=1)
+    driver.obey(driver.dispatcher.set_policy("default", Fragile(), 0.0))
+    assert driver.ended[driver.submit(tenant="odd")] == "policy_failed"
+    running = driver.submit()
+    odd, fine = driver.submit(tenant="odd"), driver.submit()
+    driver.finish(driver.lease_of(running))
+    assert driver.ended[odd] == "policy_failed"
+    assert driver.node(fine) == "a"
+    driver.rest()

@@ -15,6 +15,7 @@ PointsmanError
 │   ├── QueueTimeout       503 queue_timeout
 │   ├── NoNode             503 no_node_available
 │   └── Stopping           503 shutting_down
+├── PolicyFailed           500 policy_failed: a policy raised; its own fault, and this request's alone
 └── UpstreamError          a node failed (5xx)
     ├── NodeFailed         502 node_failed
     └── NodeTimeout        504 node_timeout
@@ -101,6 +102,10 @@ class NoNode(Overloaded):
 
 class Stopping(Overloaded):
     code = "shutting_down"
+
+
+class PolicyFailed(PointsmanError):
+    code = "policy_failed"
 
 
 class UpstreamError(PointsmanError):

@@ -3,6 +3,7 @@
 A policy is a score and a picker. `score` gives one number per candidate, lower is better (seconds where it can be);
 `choose` adds the picker, or holds. Both are pure: no I/O, no clock, no logger, nothing mutated; whatever a policy wants
 to remember travels through the choice's `memo`. A policy is built once, with its parameters, by the registry.
+One that raises costs the request at hand an error 500, and no other request anything.
 """
 
 from collections.abc import Sequence
