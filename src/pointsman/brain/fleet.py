@@ -8,6 +8,7 @@ changes only when membership, health or models change, so that answer is kept un
 from collections.abc import Iterator
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.view import Columns, Floats, Rows
@@ -131,6 +132,7 @@ class Fleet:
         columns = self.columns
         for name in Columns.__slots__:
             getattr(columns, name)[row] = 0.0
+        columns.identity[row] = xxh3_64_intdigest(spec.name.encode()) >> 11
         columns.slots[row] = spec.slots or DEFAULT_SLOTS
         columns.block_tokens[row] = spec.block_tokens
         columns.kv_capacity[row] = spec.kv_tokens // spec.block_tokens if spec.kv_tokens else np.inf

@@ -21,6 +21,7 @@ Flags = NDArray[np.bool_]
 _HALF = np.array(0.5)  # NumPy converts a Python float anew in every call, at half the cost of the call itself
 
 COLUMNS = (
+    "identity",  # whole number below 2^53 made from the node's name: the same in every gateway and after a restart
     "outstanding",  # requests booked and not ended
     "running",  # of these, past their first token
     "slots",  # requests the engine runs at once
@@ -52,6 +53,7 @@ class Columns:
 
     __slots__ = COLUMNS
 
+    identity: Floats
     outstanding: Floats
     running: Floats
     slots: Floats
@@ -114,7 +116,7 @@ class View:
 
     `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `overlap` is prompt
     tokens whose KV is on the node, `now` seconds, `draw` 64 uniform bits, `sequence` the count of decisions for this
-    model, `memo` what the model's last choice left behind, `home` the session's fleet row or -1.
+    model, `memo` what the model's last choice left behind.
     `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes.
     """
 
@@ -167,6 +169,7 @@ class View:
         self.priority = priority
         self._cache: dict[str, Any] = {}
 
+    identity = _Column()
     outstanding = _Column()
     running = _Column()
     slots = _Column()

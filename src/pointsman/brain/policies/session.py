@@ -3,7 +3,8 @@
 Rendezvous hashing (D. Thaler, C. Ravishankar, 1998): every candidate gets a hash of (session, node) and the least wins,
 so that a node's leaving moves its own sessions only. Bounded load (V. Mirrokni, M. Thorup, M. Zadimoghaddam,
 "Consistent hashing with bounded loads", SODA 2018): no candidate takes more than (1 + ε) times the mean in flight; what
-does not fit spills to the session's next node. The hash is SplitMix64 over all rows at once.
+does not fit spills to the session's next node. The hash is SplitMix64 over the identities of all nodes at once, so
+every gateway finds the same home, before and after a restart.
 """
 
 import math
@@ -41,7 +42,7 @@ class Session(Policy):
     def score(self, request: Request, view: View) -> Scores:
         if not request.session:
             return self.within.score(request, view)
-        scores = rendezvous(request.session, view.nodes.astype(np.uint64))
+        scores = rendezvous(request.session, view.identity.astype(np.uint64))
         scores += ~self.within_limits(view)
         return scores
 
@@ -62,7 +63,7 @@ class Session(Policy):
 
 
 def rendezvous(session: str, nodes: NDArray[np.uint64]) -> Floats:
-    """One hash in [0, 1) for each node: SplitMix64's finaliser of (hash of the session + row x golden ratio)."""
+    """One hash in [0, 1) for each node: SplitMix64's finaliser of (hash of the session + identity x golden ratio)."""
     z = nodes * _GOLDEN
     z += np.uint64(xxhash.xxh3_64_intdigest(session.encode()))
     z ^= z >> np.uint64(30)

@@ -33,6 +33,7 @@ def build_view(*, overlap: Sequence[float] = (), nodes: Sequence[int] | None = N
     rows = max([len(overlap), len(nodes or ()), *map(len, columns.values()), 1])
     at = np.arange(rows) if nodes is None else np.asarray(nodes)
     full = {name: np.full(int(at.max()) + 1, IDLE.get(name, 0.0)) for name in COLUMNS}
+    full["identity"] = np.arange(int(at.max()) + 1, dtype=float)
     for name, values in columns.items():
         full[name][at] = values
     held = np.asarray(overlap, float) if len(overlap) else np.zeros(rows)

@@ -2,6 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.driver import TestDriver
 
 from pointsman.brain.model.request import Request
 from pointsman.brain.policies.session import rendezvous
@@ -63,3 +64,14 @@ def test_rendezvous_is_the_same_in_every_process() -> None:
     assert rendezvous("alice", np.arange(2, dtype=np.uint64)).tolist() == pytest.approx(
         [0.256414013, 0.539862826], abs=1e-9
     )
+
+
+def test_gateways_that_know_the_nodes_in_another_order_agree_on_homes() -> None:
+    found = []
+    for names in ("abcd", "dbca"):
+        driver = TestDriver("session")
+        for name in names:
+            driver.add(name, slots=100)
+        found.append([driver.node(driver.submit(session=f"s{number}")) for number in range(4)])
+        driver.rest()
+    assert found[0] == found[1]
