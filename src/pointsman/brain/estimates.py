@@ -51,7 +51,10 @@ class Estimates:
         self._rank_speed()
 
     def remove(self, row: int) -> None:
+        """The node has left: what is learned of the fleet as a whole goes on without it."""
+        self._response.forget(row)
         self._latency.forget(row)
+        self._rank_speed()
 
     def fell(self, row: int, now: float) -> None:
         """The node went down: its response times say nothing about how it will be when it is back."""

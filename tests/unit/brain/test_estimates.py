@@ -73,6 +73,27 @@ def test_seconds_between_tokens_need_a_stream_and_two_tokens() -> None:
     assert dispatcher.estimates.ended(lease, eleven, 2.0) == pytest.approx(0.1)
 
 
+def test_a_node_that_left_has_no_part_in_the_medians() -> None:
+    driver = TestDriver()
+    for name, hardware in (("fast", "H100"), ("a", "A100-80G"), ("b", "A100-80G")):
+        driver.add(name, hardware=hardware, profile="Llama-3-8B")
+    columns = driver.dispatcher.fleet.columns
+    tickets = [driver.submit() for _ in range(3)]
+    for ticket in sorted(tickets, key=driver.node):
+        driver.now += 1.0
+        driver.first_token(driver.lease_of(ticket))
+    driver.rest()
+    assert columns.speed[0] > 1.0
+    for name in "ab":
+        driver.obey(driver.dispatcher.remove_node(name, driver.now))
+    assert columns.speed[0] == 1.0
+    driver.tick(1.0)
+    driver.add("new")
+    driver.tick(1.0)
+    row = driver.dispatcher.fleet.row_of["new"]
+    assert columns.response_seconds[row] == columns.response_seconds[0]
+
+
 def test_recovery_is_sampled_on_the_agenda() -> None:
     driver = TestDriver(recovery_sample_s=1.0)
     driver.add("a", slots=10)

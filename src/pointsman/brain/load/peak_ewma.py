@@ -37,6 +37,10 @@ class PeakEwma:
         self._sampled_at[row] = now
         self._out[row] = self._median
 
+    def forget(self, row: int) -> None:
+        """The node has left: it is no part of the median any more."""
+        self._seen[row] = False
+
     def observe(self, row: int, seconds: float, now: float) -> None:
         """One answer. The node's first sets the figure."""
         old = float(self._out[row])

@@ -69,8 +69,10 @@ class Rates:
         self._write(row)
 
     def forget(self, row: int) -> None:
-        """The node has left; its row may be used again. The columns keep their figures."""
+        """The node has left; its row may be used again. Its figures become 0."""
         self._nodes.pop(row, None)
+        for column in self._out:
+            column[row] = 0.0
 
     def observe(self, row: int, x: Triple, seconds: float) -> float:
         """Features `x` took `seconds` on `row`. Returns measured/predicted. Raises KeyError for a row not started."""
