@@ -31,7 +31,10 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
     load: Annotated[float, Meta(gt=0, le=2, description="offered load as a share of the fleet's saturation")] = 0.7
     seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 11.0
-    time_scale: Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second")] = 5.0
+    time_scale: (
+        Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second; as the load allows if absent")]
+        | None
+    ) = None
     seed: Annotated[int, Meta(ge=0, description="seed of arrivals, lengths and texts")] = 1
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
     journals: Annotated[str, Meta(description="keep each policy's journal in this directory, for replay")] = ""

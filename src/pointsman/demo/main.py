@@ -76,7 +76,7 @@ def _measured(config: DemoConfig, err: Console) -> Result:
         saturation_rps=saturation,
         load=config.load,
         seed=config.seed,
-        time_scale=config.time_scale,
+        time_scale=plan.time_scale,
         cpus=os.cpu_count() or 1,
     )
 

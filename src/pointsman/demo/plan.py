@@ -15,19 +15,32 @@ from .traced import trace_demand, trace_samples
 
 MOST_TOKENS = ENGINE.max_model_len or 0
 FIRST_GUESS_ROWS = 400
+WALL_RATE = 90.0
+"""Requests per wall second that two CPUs carry with room to spare: client, gateway and engines use half of one."""
+MOST_TIME_SCALE = 15.0
+"""Above it, this machine's own milliseconds are no longer small against a step of an engine."""
 ROUNDS = 5
 
 
 def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
     """The plan, and the saturation rate (requests per engine second) of the undisturbed fleet it is built on."""
-    seconds = config.seconds * config.time_scale
+    saturation = fleet_saturation(SCENE, _first_samples(config, trace))
+    scale = config.time_scale or time_scale_for(config.load * saturation)
+    seconds = config.seconds * scale
     if trace:
         saturation = _trace_saturation(trace, config.load, seconds)
         demand = trace_demand(trace, config.load * saturation, seconds, MOST_TOKENS)
     else:
-        saturation = fleet_saturation(SCENE, session_samples(config.seed, ENGINE.block_size))
         demand = session_demand(config.seed, config.load * saturation, seconds)
-    return Plan(SCENE, demand, seconds, config.time_scale, journal_folder(config)), saturation
+    return Plan(SCENE, demand, seconds, scale, journal_folder(config)), saturation
+
+
+def time_scale_for(requests_per_second: float) -> float:
+    """Engine seconds per wall second at which a rate (per engine second) keeps this machine busy but never late.
+
+    A slow demand can run faster, and so gives more requests to judge by in the same time.
+    """
+    return max(1.0, min(MOST_TIME_SCALE, round(WALL_RATE / requests_per_second)))
 
 
 def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
@@ -39,6 +52,12 @@ def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
     speeds = {node.speed: node for node in scene.nodes}
     rate = {speed: saturation_rps(profile_of(node.engine()), samples) for speed, node in speeds.items()}
     return sum(rate[node.speed] for node in scene.nodes)
+
+
+def _first_samples(config: DemoConfig, trace: Trace | None) -> list[Sample]:
+    if trace:
+        return trace_samples(leading(trace, FIRST_GUESS_ROWS), MOST_TOKENS, ENGINE.block_size)
+    return session_samples(config.seed, ENGINE.block_size)
 
 
 def _trace_saturation(trace: Trace, load: float, seconds: float) -> float:

@@ -3,7 +3,7 @@
 import pytest
 
 from pointsman.config.demo import DemoConfig
-from pointsman.demo.plan import fleet_saturation, planned
+from pointsman.demo.plan import fleet_saturation, planned, time_scale_for
 from pointsman.demo.scene import SCENE, Fault, Node, Scene
 from pointsman.demo.sessions import session_samples
 from pointsman.demo.traced import trace_samples
@@ -26,14 +26,21 @@ def test_sessions_are_planned_at_the_load_asked_for():
     plan, saturation = planned(DemoConfig(load=0.5, seconds=60.0), None)
     asked = sum(len(dialogue.lines) for dialogue in plan.demand.dialogues)
     assert asked / plan.seconds == pytest.approx(0.5 * saturation, rel=0.1)
-    assert plan.seconds == 60.0 * DemoConfig().time_scale
+    assert plan.seconds == 60.0 * plan.time_scale
     assert plan.window.start_s == pytest.approx(SCENE.warm_up * plan.seconds)
+
+
+def test_a_slow_demand_runs_faster_within_bounds():
+    assert time_scale_for(18.0) == 5.0
+    assert time_scale_for(0.1) == 15.0
+    assert time_scale_for(1000.0) == 1.0
+    assert planned(DemoConfig(time_scale=2.0), None)[0].time_scale == 2.0
 
 
 def test_a_trace_is_loaded_by_the_rows_that_are_replayed():
     """Its first rows are light, the others heavy: the first guess of 400 rows would overload the fleet."""
     trace = Trace("t", "azure", tuple(TraceRow(float(k), 500 if k < 400 else 8_000, 20) for k in range(1000)))
-    plan, saturation = planned(DemoConfig(seconds=10.0), trace)
+    plan, saturation = planned(DemoConfig(seconds=10.0, time_scale=5.0), trace)
     replayed = fleet_saturation(SCENE, trace_samples(leading(trace, len(plan.demand.dialogues)), 32_768, 16))
     guessed = fleet_saturation(SCENE, trace_samples(leading(trace, 400), 32_768, 16))
     assert saturation == pytest.approx(replayed, rel=0.15)
