@@ -89,7 +89,8 @@ class Placement:
             raise PolicyFailed(f"policy {policy.name!r} failed: {error!r}") from error
         model = ticket.request.model
         self._decisions += 1
-        self._memo[model] = answer.memo
+        if answer.memo is not None:
+            self._memo[model] = answer.memo
         chosen = -1
         if type(answer) is Choice:
             chosen = answer.index

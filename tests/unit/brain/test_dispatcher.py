@@ -339,3 +339,17 @@ def test_a_policy_that_raises_costs_its_own_request_alone() -> None:
     assert driver.ended[odd] == "policy_failed"
     assert driver.node(fine) == "a"
     driver.rest()
+
+
+def test_a_policy_without_a_memo_leaves_the_memo_of_another_route() -> None:
+    facts: list[Fact] = []
+    driver = TestDriver(observers=[facts.append])
+    driver.add("a", slots=100)
+    driver.obey(driver.dispatcher.set_policy("route:/hybrid", build("hybrid"), 0.0))
+    driver.report("a", load=0.95)
+    driver.submit(route="/hybrid")
+    driver.submit()
+    driver.report("a", load=0.8)
+    driver.submit(route="/hybrid")
+    reasons = [fact.reason for fact in facts if isinstance(fact, Decided) and fact.policy == "hybrid"]
+    assert reasons == ["recovery", "recovery"]

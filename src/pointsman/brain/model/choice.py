@@ -12,8 +12,8 @@ Scores = NDArray[np.float64]
 class Choice(msgspec.Struct, frozen=True, gc=False):
     """Place the request on candidate `index` (a row of the view, not of the fleet).
 
-    `scores` has one row per candidate, lower is better; `reason` is one word; `memo` is handed to the next view of the
-    same model.
+    `scores` has one row per candidate, lower is better; `reason` is one word; `memo` is handed to the following views
+    of the same model until a choice leaves another; None leaves it as it is.
     """
 
     index: int

@@ -116,7 +116,7 @@ class View:
 
     `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `overlap` is prompt
     tokens whose KV is on the node, `now` seconds, `draw` 64 uniform bits, `sequence` the count of decisions for this
-    model, `memo` what the model's last choice left behind.
+    model, `memo` what the model's choices last left behind.
     `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes.
     """
 
