@@ -196,11 +196,11 @@ class Dispatcher:
 
     def knows(self, model: str) -> bool:
         """Whether some node, healthy or not, serves `model`."""
-        return any(model in models for models in self.fleet.models)
+        return model in self.fleet.served()
 
     def models(self) -> list[str]:
         """Every model some node serves, sorted."""
-        return self.fleet.known_models()
+        return sorted(self.fleet.served())
 
     def available(self, model: str | None = None) -> int:
         """Nodes that may be given work now, for one model or all."""

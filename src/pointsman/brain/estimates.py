@@ -20,6 +20,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.view import Floats, View
 
 
 class Estimates:
@@ -105,12 +106,19 @@ class Estimates:
         """Take the periodic sample of load."""
         self._recovery.sample(self.load(), now)
 
-    def load(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        """Each node's load as policies see it: the greatest of KV share, slots, backlog and its own figure."""
-        table = self._fleet.table
-        load = np.maximum(table.kv_reserved / table.kv_capacity, table.outstanding / table.slots)
-        backlog = table.backlog_tokens * table.prefill_per_token / self._settings.ttft_objective_s
-        return np.maximum(np.maximum(load, backlog), table.reported_load)
+    def load(self) -> Floats:
+        """Each row's load as policies see it."""
+        rows = len(self._fleet)
+        view = View(
+            self._fleet.table,
+            np.arange(rows),
+            overlap=np.zeros(rows),
+            prompt_tokens=0.0,
+            output_tokens=0.0,
+            whole=True,
+            ttft_objective=self._settings.ttft_objective_s,
+        )
+        return view.load
 
     def _tpot(self, lease: Lease, tokens: int, now: float) -> float | None:
         if lease.first_at is None or not lease.ticket.request.stream or tokens < 2:

@@ -41,6 +41,7 @@ class Fleet:
         self.table = self.columns.read_only(0)
         self.version = 0
         self._candidates: dict[str, tuple[int, Rows, bool]] = {}
+        self._served: tuple[int, frozenset[str]] = (0, frozenset())
         self._free_rows: list[int] = []
 
     def __len__(self) -> int:
@@ -108,9 +109,11 @@ class Fleet:
         """Rows whose node serves `model`, whatever its health."""
         return [row for row in self.rows() if model in self.models[row]]
 
-    def known_models(self) -> list[str]:
-        """Every model some node serves, sorted."""
-        return sorted(set().union(*(self.models[row] for row in self.rows())) if self.row_of else ())
+    def served(self) -> frozenset[str]:
+        """Every model some node serves, whatever its health."""
+        if self._served[0] != self.version:
+            self._served = (self.version, frozenset().union(*self.models))
+        return self._served[1]
 
     def _serving(self, model: str, states: tuple[NodeState, ...]) -> Rows:
         found = [row for row in self.serves(model) if self.states[row] in states]
@@ -135,6 +138,6 @@ class Fleet:
         columns.identity[row] = xxh3_64_intdigest(spec.name.encode()) >> 11
         columns.slots[row] = spec.slots or DEFAULT_SLOTS
         columns.block_tokens[row] = spec.block_tokens
-        columns.kv_capacity[row] = spec.kv_tokens // spec.block_tokens if spec.kv_tokens else np.inf
+        columns.kv_capacity[row] = max(1, spec.kv_tokens // spec.block_tokens) if spec.kv_tokens else np.inf
         columns.speed[row] = 1.0
         self.cap[row] = columns.slots[row] * spec.weight

@@ -23,7 +23,7 @@ EXAMPLES = [
     calls.SetWeight("a", 0.5, 0.1),
     calls.SetPolicy("default", PolicySpec("jffc", {"w_load": 0.4}), 0.1),
     calls.SetPolicy("model:m", None, 0.1),
-    calls.Submit(Request(id="r", model="m", chain=Chain("bytes", [1, LINK])), 0.1),
+    calls.Submit(Request(id="r", model="m", chain=Chain("bytes", [1, LINK], bytes_per_link=256)), 0.1),
     calls.Cancel(1, 0.1),
     calls.FirstToken(1, 0.1),
     calls.Tokens(1, 16, 0.1),

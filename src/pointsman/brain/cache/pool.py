@@ -1,10 +1,8 @@
 """Blocks of KV memory per node: reserved by live leases, cached and evictable, free.
 
-Every block is in exactly one of these, so reserved + cached + free = capacity at every step. The engine itself decides
-what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
+The engine itself decides what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
+What is neither reserved nor cached is free.
 """
-
-import numpy as np
 
 from pointsman.brain.fleet import Fleet
 
@@ -27,6 +25,7 @@ class Pool:
     def reserve(self, row: int, blocks: int) -> None:
         """A lease takes `blocks`. The engine queues what does not fit, so reserved may exceed the capacity."""
         self._columns.kv_reserved[row] += blocks
+        self._fit_cached(row)
 
     def release(self, row: int, blocks: int) -> None:
         """A lease gives `blocks` back."""
@@ -37,12 +36,8 @@ class Pool:
         self._columns.kv_cached[row] = tokens // self._columns.block_tokens[row]
         self._fit_cached(row)
 
-    def free(self, row: int) -> float:
-        """Blocks neither reserved nor cached; inf where the capacity is unknown."""
-        columns = self._columns
-        return float(max(0.0, columns.kv_capacity[row] - columns.kv_reserved[row] - columns.kv_cached[row]))
-
     def _fit_cached(self, row: int) -> None:
         columns = self._columns
-        room = max(0.0, columns.kv_capacity[row] - columns.kv_reserved[row])
-        columns.kv_cached[row] = np.minimum(columns.kv_cached[row], room)
+        room = max(0.0, columns.kv_capacity.item(row) - columns.kv_reserved.item(row))
+        if columns.kv_cached.item(row) > room:
+            columns.kv_cached[row] = room

@@ -18,6 +18,10 @@ class Chain(msgspec.Struct, frozen=True, gc=False):
     tokens_per_link: float = 0.0
     bytes_per_link: int = 0
 
+    def __post_init__(self) -> None:
+        if not (self.tokens_per_link > 0.0 or self.bytes_per_link > 0):
+            raise ValueError("a link covers tokens or bytes: one of its sizes must be above 0")
+
 
 class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted."""

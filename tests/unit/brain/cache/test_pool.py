@@ -1,6 +1,5 @@
 """Blocks per node."""
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,19 +20,26 @@ def test_blocks_round_up() -> None:
 
 
 def test_unknown_capacity_is_boundless() -> None:
-    _, pool = pool_of(None)
+    fleet, pool = pool_of(None)
     pool.reserve(0, 1000)
-    assert pool.free(0) == np.inf
+    pool.cached(0, 16_000_000)
+    assert fleet.columns.kv_cached[0] == 1_000_000
+
+
+def test_a_node_has_room_for_one_block_at_least() -> None:
+    fleet, _ = pool_of(5)
+    assert fleet.columns.kv_capacity[0] == 1
 
 
 @given(st.lists(st.integers(0, 60), max_size=30), st.integers(0, 3200))
-def test_every_block_is_reserved_cached_or_free(amounts: list[int], cached: int) -> None:
+def test_no_block_is_both_reserved_and_cached(amounts: list[int], cached: int) -> None:
     fleet, pool = pool_of(1600)
+    columns = fleet.columns
+    pool.cached(0, cached)
+    assert columns.kv_cached[0] == min(100, cached // 16)
     for amount in amounts:
         pool.reserve(0, amount)
-        pool.cached(0, cached)
-        columns = fleet.columns
-        assert columns.kv_cached[0] + pool.free(0) == max(0.0, 100 - columns.kv_reserved[0])
+        assert columns.kv_cached[0] <= max(0.0, 100 - columns.kv_reserved[0])
     for amount in amounts:
         pool.release(0, amount)
     assert fleet.columns.kv_reserved[0] == 0.0
