@@ -68,7 +68,7 @@ def saturation_rps(profile: EngineProfile, samples: Sequence[Sample]) -> float:
     begin = finishes[len(finishes) // 10]
     end = max(result.first_token for result in served)
     counted = sum(begin < finish <= end for finish in finishes)
-    if counted < len(samples) // 3:
+    if counted < max(1, len(samples) // 3):
         return len(samples) / finishes[-1]
     return counted / (end - begin)
 

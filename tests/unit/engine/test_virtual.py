@@ -44,3 +44,10 @@ def test_a_slower_engine_saturates_sooner() -> None:
 def test_saturation_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one sample"):
         saturation_rps(SMALL, [])
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3])
+def test_the_saturation_of_a_few_samples_is_that_of_all_of_them(samples: int) -> None:
+    served = run(SMALL, [(0.0, Sample(100, 50))] * samples)
+    whole = samples / max(result.finish for result in served)
+    assert saturation_rps(SMALL, [Sample(100, 50)] * samples) == pytest.approx(whole)
