@@ -283,13 +283,13 @@ class Dispatcher:
         if not ticket.retrying:
             ticket.retrying = True
             self._retries.taken()
-        ticket.excluded = tuple(sorted((*ticket.excluded, lease.row)))
+        ticket.excluded = tuple(sorted((*ticket.excluded, lease.node)))
         return self._enter(ticket, now)
 
     def _elsewhere(self, ticket: Ticket, lease: Lease) -> bool:
         """Whether some node is left that has not failed this ticket."""
-        tried = {*ticket.excluded, lease.row}
-        return any(row not in tried for row in self.fleet.serves(ticket.request.model))
+        tried = {*ticket.excluded, lease.node}
+        return any(self.fleet.spec(row).name not in tried for row in self.fleet.serves(ticket.request.model))
 
     def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
         failed = outcome.verdict in (Verdict.FAIL, Verdict.BUSY)

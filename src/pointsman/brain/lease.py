@@ -11,7 +11,10 @@ from pointsman.brain.model.request import Request
 
 
 class Ticket:
-    """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher."""
+    """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher.
+
+    `excluded` are the ids of the nodes that failed it, sorted.
+    """
 
     __slots__ = (
         "attempts",
@@ -37,7 +40,7 @@ class Ticket:
         self.submitted = now
         self.lease: Lease | None = None
         self.attempts = 0
-        self.excluded: tuple[int, ...] = ()
+        self.excluded: tuple[str, ...] = ()
         self.retrying = False
 
 

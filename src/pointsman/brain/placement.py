@@ -176,8 +176,8 @@ class Placement:
         if not (whole and open_.all()):
             rows = rows[open_[rows]]
             whole = len(rows) == len(fleet)
-        for row in ticket.excluded:
-            rows, whole = rows[rows != row], False
+        for node in ticket.excluded:
+            rows, whole = rows[rows != fleet.row_of.get(node, -1)], False
         return rows, whole
 
     def _overlap(self, ticket: Ticket) -> Floats:

@@ -22,8 +22,8 @@ from pointsman.brain.policies.base import Policy
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
 
-Key = tuple[str, tuple[int, ...]]
-"""A queue's model, and the fleet rows that its tickets have failed on."""
+Key = tuple[str, tuple[str, ...]]
+"""A queue's model, and the ids of the nodes that its tickets have failed on."""
 
 
 class WaitingRoom:

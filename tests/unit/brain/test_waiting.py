@@ -137,3 +137,16 @@ def test_waiting_tickets_are_looked_at_when_only_time_passes() -> None:
         driver.now = due
         driver.tick()
     assert {running, waiting} == set(driver.running.values())
+
+
+def test_a_node_that_takes_the_place_of_a_failed_one_is_tried() -> None:
+    driver = TestDriver()
+    for name in "ab":
+        driver.add(name, slots=1)
+    failed = driver.submit()
+    driver.submit()
+    node = driver.node(failed)
+    driver.finish(driver.lease_of(failed), FAILED)
+    driver.obey(driver.dispatcher.remove_node(node, 0.0))
+    driver.add("new", slots=1)
+    assert driver.node(failed) == "new"
