@@ -136,7 +136,7 @@ class Dispatcher:
         tpot = self.estimates.ended(lease, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
         self.membership.ended(lease.row, outcome, now)
-        orders = [self._retry(ticket, lease, now)] if again else self._over(ticket, outcome, now)
+        orders = [self._retry(ticket, lease, outcome.free, now)] if again else self._over(ticket, outcome, now)
         return orders + self._pumped(models, now)
 
     # Nodes
@@ -279,8 +279,8 @@ class Dispatcher:
                 )
             )  # fmt: skip
 
-    def _retry(self, ticket: Ticket, lease: Lease, now: float) -> Order:
-        if not ticket.retrying:
+    def _retry(self, ticket: Ticket, lease: Lease, free: bool, now: float) -> Order:
+        if not (free or ticket.retrying):
             ticket.retrying = True
             self._retries.taken()
         ticket.excluded = tuple(sorted((*ticket.excluded, lease.node)))

@@ -353,3 +353,14 @@ def test_a_policy_without_a_memo_leaves_the_memo_of_another_route() -> None:
     driver.submit(route="/hybrid")
     reasons = [fact.reason for fact in facts if isinstance(fact, Decided) and fact.policy == "hybrid"]
     assert reasons == ["recovery", "recovery"]
+
+
+def test_a_retry_that_cost_its_node_nothing_leaves_the_budget_to_others() -> None:
+    driver = fleet_of("a", "b", "c", slots=100, retry_share=0.0, retry_floor=1, fails_in_a_row=100, fail_share=1.0)
+    refused = Outcome(verdict=Verdict.FAIL, reason="connect", delivered=False, free=True)
+    tickets = [driver.submit() for _ in range(5)]
+    for ticket in tickets[:3]:
+        driver.finish(driver.lease_of(ticket), refused)
+    for ticket in tickets[3:]:
+        driver.finish(driver.lease_of(ticket), FAILED)
+    assert driver.ended == {tickets[4]: "node_failed"}

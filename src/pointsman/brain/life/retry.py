@@ -9,7 +9,7 @@ from pointsman.brain.model.settings import BrainSettings
 
 
 class RetryBudget:
-    """Counts the retries in flight. `taken` and `done` come in pairs."""
+    """Counts the retries in flight, free ones apart. `taken` and `done` come in pairs."""
 
     def __init__(self, settings: BrainSettings) -> None:
         self._settings = settings
@@ -25,7 +25,9 @@ class RetryBudget:
         return outcome.free or self.in_flight < limit
 
     def taken(self) -> None:
+        """A retry that is not free begins."""
         self.in_flight += 1
 
     def done(self) -> None:
+        """The request of such a retry is over."""
         self.in_flight -= 1
