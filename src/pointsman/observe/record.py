@@ -3,9 +3,10 @@
 Strategy: the dispatcher is a function of its calls and their time stamps; it reads no clock and draws no hidden
 randomness. So the journal is the list of calls, one JSON line each, with what they started. `Journaled`
 stands in front of a dispatcher with the same methods; a call that raises changed nothing and is not written. Reading
-methods pass through untouched.
+methods pass through untouched. A journal that cannot be written, on a full disk perhaps, ends there: requests go on.
 """
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -28,6 +29,7 @@ Sink = Callable[[bytes], Any]
 """Takes one line, its newline included; a binary file's `write` will do."""
 
 _encode = msgspec.json.Encoder().encode
+_log = logging.getLogger("pointsman")
 
 
 def begin(settings: BrainSettings, policies: PolicyTable, now: float) -> Begin:
@@ -48,7 +50,11 @@ class Journaled:
         return getattr(self._dispatcher, name)
 
     def _write(self, call: Call, orders: list[Order]) -> None:
-        self._sink(_encode(Entry(call, started(orders))) + b"\n")
+        try:
+            self._sink(_encode(Entry(call, started(orders))) + b"\n")
+        except OSError as error:
+            self._sink = _nowhere
+            _log.error("the journal ends here: %s", error)
 
     def add_node(self, spec: NodeSpec, now: float) -> list[Order]:
         orders = self._dispatcher.add_node(spec, now)
@@ -114,6 +120,10 @@ class Journaled:
         orders = self._dispatcher.tick(now)
         self._write(calls.Tick(now), orders)
         return orders
+
+
+def _nowhere(_line: bytes) -> None:
+    """Where lines go after the first that could not be written: a journal with a gap would replay to nonsense."""
 
 
 def started(orders: Iterable[Order]) -> list[Started]:

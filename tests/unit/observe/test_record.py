@@ -1,3 +1,4 @@
+import errno
 import inspect
 from typing import Any, get_args
 
@@ -6,6 +7,7 @@ import pytest
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Start
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
@@ -45,6 +47,27 @@ def test_a_call_that_raised_is_not_written(journal: tuple[Any, list[bytes]]) -> 
     with pytest.raises(LookupError):
         dispatcher.drain("nobody", 1.0)
     assert len(lines) == 1
+
+
+def test_a_full_disk_ends_the_journal_and_not_the_service(caplog: pytest.LogCaptureFixture) -> None:
+    lines: list[bytes] = []
+
+    def sink(line: bytes) -> None:
+        if len(lines) == 2:
+            lines.append(b"")
+            raise OSError(errno.ENOSPC, "no space left on device")
+        lines.append(line)
+
+    settings, table = BrainSettings(), PolicyTable(build("round_robin"))
+    dispatcher = Journaled(Dispatcher(settings, table), begin(settings, table, 0.0), sink)
+    dispatcher.add_node(NodeSpec(url="http://a", models=("m",)), 1.0)
+    for number in range(3):
+        (start,) = dispatcher.submit(Request(id=str(number), model="m"), 2.0)
+        assert isinstance(start, Start)
+    assert len(lines) == 3
+    assert [record.getMessage() for record in caplog.records] == [
+        "the journal ends here: [Errno 28] no space left on device"
+    ]
 
 
 def test_questions_pass_through_unwritten(journal: tuple[Any, list[bytes]]) -> None:
