@@ -26,6 +26,7 @@ _FAILURES: dict[type[Exception], tuple[int, str]] = {
     UnknownPolicy: (400, "unknown_policy"),
     msgspec.DecodeError: (400, "invalid_request"),
     msgspec.ValidationError: (400, "invalid_request"),
+    RecursionError: (400, "invalid_request"),  # JSON nested too deeply
 }
 """What an exception of a handler means, by its exact class: a KeyError is a fault of ours, not a node not found."""
 

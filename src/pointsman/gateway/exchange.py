@@ -110,6 +110,8 @@ class Exchange:
 
     def ordered(self, order: Start | Refuse) -> None:
         self._order = order
+        if isinstance(order, Start):
+            self._lease = order.lease  # now: the client may leave before the task gets to the order
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
@@ -186,7 +188,6 @@ class Exchange:
     async def _try(self, order: Start) -> Outcome:
         shared = self._shared
         target = shared.targets.of(order.node)
-        self._lease = order.lease
         attempt = Attempt(self._work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop)
         self._attempt = attempt
         try:

@@ -1,5 +1,7 @@
 """The data port's face: answers what it can itself, relays what is for a node, refuses the rest."""
 
+from urllib.parse import unquote_to_bytes
+
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
@@ -86,9 +88,9 @@ class Front:
         if path == _MODELS:
             document: object = {"object": "list", "data": [self._model(name) for name in names]}
         else:
-            name = path.removeprefix(_MODELS + b"/").decode(errors="replace")
+            name = unquote_to_bytes(path.removeprefix(_MODELS + b"/")).decode(errors="replace")
             if name not in names:
-                raise ModelNotFound(f"The model `{name}` does not exist.", param="model")
+                raise ModelNotFound(name)
             document = self._model(name)
         reply.send(own_lines(200, _JSON, request_id), msgspec.json.encode(document))
 

@@ -118,7 +118,7 @@ class Intake:
             return models[0]
         if name is None:
             raise BadRequest("you must provide a model parameter", param="model")
-        raise ModelNotFound(f"The model `{name}` does not exist.", param="model")
+        raise ModelNotFound(name)
 
     def _chain(self, model: str, body: Body, prompt: Prompt) -> Chain | None:
         who = identity(model, body)

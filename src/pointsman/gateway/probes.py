@@ -8,6 +8,7 @@ metrics that is missing or late takes no node out.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -20,6 +21,7 @@ from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.targets import Target, Targets
 from pointsman.gateway.upstream import ConnectFailed
+from pointsman.wire.decoding import decoder
 from pointsman.wire.exposition import EngineReading, read_exposition
 
 Document = TypeVar("Document")
@@ -38,6 +40,10 @@ class _Models(msgspec.Struct):
 class _Status(msgspec.Struct):
     load: float | None = None
     running: int | None = None
+
+
+_decode_models = decoder(_Models)
+_decode_status = decoder(_Status)
 
 
 class Probes:
@@ -96,7 +102,7 @@ class Probes:
 
     async def _plain(self, node: NodeSpec, target: Target, latency: float) -> NodeReport:
         answer = await self._maybe(target, "/status")
-        status = _decoded(answer, _Status) or _Status()
+        status = _decoded(answer, _decode_status) or _Status()
         models = node.models or None
         return NodeReport(
             node=node.name, ok=True, latency_s=latency, models=models, load=status.load, running=status.running
@@ -105,7 +111,7 @@ class Probes:
     async def _models(self, node: NodeSpec, target: Target) -> tuple[str, ...] | None:
         if node.models:
             return node.models
-        listed = _decoded(await self._maybe(target, "/v1/models"), _Models)
+        listed = _decoded(await self._maybe(target, "/v1/models"), _decode_models)
         return tuple(model.id for model in listed.data) if listed else None
 
     async def _reading(self, node: NodeSpec, target: Target) -> EngineReading:
@@ -121,8 +127,8 @@ class Probes:
         return answer.body if answer.status == 200 else b""
 
 
-def _decoded(body: bytes, kind: type[Document]) -> Document | None:
+def _decoded(body: bytes, decode: Callable[[bytes], Document]) -> Document | None:
     try:
-        return msgspec.json.decode(body, type=kind)
+        return decode(body)
     except msgspec.DecodeError:
         return None

@@ -1,15 +1,19 @@
 """The clients' side of the data port: one protocol object per connection.
 
-A connection serves one request at a time; pipelined ones wait their turn in `_waiting`. It keeps reading meanwhile,
-because only a read shows that the client has left, and pauses when too much has piled up. What to do with a request
-is the front's business (`front.py`); what is being answered is an `Answering`, told when the client leaves or stalls.
+A connection serves one request at a time; pipelined ones wait their turn in `_waiting`, and also when the client does
+not take its answers. It keeps reading meanwhile, because only a read shows that the client has left, and pauses when
+too much has piled up. What to do with a request is the front's business (`front.py`); what is being answered is an
+`Answering`, told when the client leaves or stalls.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from typing import Protocol, cast
+
+import msgspec
 
 from pointsman.brain.model.errors import ClientError, PointsmanError
 from pointsman.clock import Clock
@@ -24,6 +28,8 @@ from pointsman.wire.openai.errors import error_body
 _SMALL_BODY = 64 * 1024
 _WAITING_LIMIT = 16
 _LINGER_S = 2.0
+
+_log = logging.getLogger(__name__)
 
 
 class Answering(Protocol):
@@ -50,6 +56,14 @@ class Front(Protocol):
     def serve(self, head: RequestHead, body: bytes, reply: Reply, connection: ClientConnection) -> Answering | None:
         """Answer at once (None), or later and then call `connection.request_done()`."""
         ...
+
+
+class Received(msgspec.Struct, frozen=True, gc=False):
+    """A whole request, and why it is refused if its head alone was reason enough."""
+
+    head: RequestHead
+    body: bytes
+    objection: PointsmanError | None
 
 
 class Server:
@@ -102,7 +116,7 @@ class ClientConnection(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self._server = server
         self._reader = RequestReader(self, server.http_limits)
-        self._waiting: deque[tuple[RequestHead, bytes] | PointsmanError] = deque()
+        self._waiting: deque[Received | PointsmanError] = deque()
         self._answering: Answering | None = None
         self._busy = False
         self._closing = False
@@ -128,9 +142,9 @@ class ClientConnection(asyncio.Protocol):
             self._reader.feed(data)
         except PointsmanError as error:
             self._closing = True
-            self._accept(error)
-        if not self._busy and not self._closing:
-            self._await_rest()
+            self._waiting.append(error)
+            self._serve_waiting()
+        self._await_rest()
 
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._server.connections.discard(self)
@@ -152,43 +166,36 @@ class ClientConnection(asyncio.Protocol):
         self._stalled_at = -1
         if self._answering is not None:
             self._answering.resume()
-        elif not self._busy:
+        else:
+            self._serve_waiting()
             self._await_rest()
 
     # The reader's callbacks
 
     def on_head(self, head: RequestHead) -> None:
         objection = self._server.front.objection(head)
-        if objection is not None and (head.expects_continue or (head.content_length or 0) > _SMALL_BODY):
+        length = head.content_length
+        if objection is not None and (head.expects_continue or length is None or length > _SMALL_BODY):
             raise objection
         self._objection = objection
-        if head.expects_continue and not self._busy:
-            self._transport.write(CONTINUE)
-        else:
-            self._continue_due = head.expects_continue
+        self._continue_due = head.expects_continue
+        self._say_continue()
 
     def on_request(self, head: RequestHead, body: bytes) -> None:
         self._continue_due = False
-        self._accept(self._objection_to(head) or (head, body))
+        self._waiting.append(Received(head, body, self._objection))
+        self._serve_waiting()
+        if self._waiting and (len(self._waiting) >= _WAITING_LIMIT or len(body) > _SMALL_BODY):
+            self._transport.pause_reading()
 
     # Serving
 
     def request_done(self, keep_alive: bool) -> None:
         """The answer is complete: serve what waits, or close."""
-        self._busy = False
-        self._answering = None
-        if not keep_alive or self._server.stopping:
-            self._close()
-            return
-        if self._waiting:
-            self._serve(self._waiting.popleft())
-        elif self._continue_due:
-            self._continue_due = False
-            self._transport.write(CONTINUE)
-        if not self._busy:
-            self._await_rest()
-        if not self._transport.is_closing() and not self._transport.is_reading():
-            self._transport.resume_reading()
+        self._answered(keep_alive)
+        self._serve_waiting()
+        self._say_continue()
+        self._await_rest()
 
     def check(self, now: float) -> None:
         """Close a connection that keeps us waiting: for a request, for the rest of one, or for taking its answer."""
@@ -204,52 +211,66 @@ class ClientConnection(asyncio.Protocol):
     def abort(self) -> None:
         self._transport.abort()
 
-    def _objection_to(self, head: RequestHead) -> PointsmanError | None:
-        objection, self._objection = self._objection, None
-        if objection is not None and not head.keep_alive:
-            self._closing = True
-        return objection
+    def _serve_waiting(self) -> None:
+        """Serve in order, until one takes time or the client takes nothing."""
+        while self._waiting and not self._busy and self._stalled_at < 0:
+            item = self._waiting.popleft()
+            if isinstance(item, PointsmanError):
+                self._refuse(item)
+            else:
+                self._serve(item)
+        if not self._waiting and not self._transport.is_closing() and not self._transport.is_reading():
+            self._transport.resume_reading()
 
-    def _accept(self, item: tuple[RequestHead, bytes] | PointsmanError) -> None:
-        if not self._busy:
-            self._serve(item)
-            return
-        self._waiting.append(item)
-        if len(self._waiting) >= _WAITING_LIMIT:
-            self._transport.pause_reading()
-
-    def _serve(self, item: tuple[RequestHead, bytes] | PointsmanError) -> None:
-        if isinstance(item, PointsmanError):
-            self._refuse(item)
-            return
-        head, body = item
+    def _serve(self, request: Received) -> None:
         self._busy = True
         self._in_head = False
-        reply = Reply(self._transport, head)
+        reply = Reply(self._transport, request.head)
         if self._server.stopping:
             reply.keep_alive = False
+        self._answering = self._begin(request, reply)
+        if self._answering is None:
+            self._answered(reply.keep_alive)
+
+    def _begin(self, request: Received, reply: Reply) -> Answering | None:
+        """Have the front answer; None when the answer is already complete."""
+        front = self._server.front
         try:
-            answering = self._server.front.serve(head, body, reply, self)
+            if request.objection is not None:
+                raise request.objection
+            return front.serve(request.head, request.body, reply, self)
         except PointsmanError as error:
-            reply.send(error_lines(error, self._server.front.request_id(head)), error_body(error))
-            answering = None
-        if answering is None:
-            self.request_done(reply.keep_alive)
-        else:
-            self._answering = answering
+            problem = error
+        except Exception:
+            _log.exception("a request failed inside the gateway")
+            problem = PointsmanError("internal error")
+        reply.send(error_lines(problem, front.request_id(request.head)), error_body(problem))
+        return None
+
+    def _answered(self, keep_alive: bool) -> None:
+        self._busy = False
+        self._answering = None
+        if not keep_alive or self._server.stopping:
+            self._close()
+
+    def _say_continue(self) -> None:
+        """Ask for a body that is being held back, once its turn has come."""
+        if self._continue_due and not self._busy and not self._waiting and not self._closing:
+            self._continue_due = False
+            self._transport.write(CONTINUE)
 
     def _refuse(self, error: PointsmanError) -> None:
+        """Answer what cannot be read any further, and close."""
         body = error_body(error)
-        connection = b"connection: close\r\n" if self._closing else b""
-        head = b"%bcontent-length: %d\r\n%b\r\n" % (error_lines(error), len(body), connection)
-        self._transport.write(head + body)
-        if self._closing:
-            self._linger()
-        elif self._waiting:
-            self._serve(self._waiting.popleft())
+        self._transport.write(
+            b"%bcontent-length: %d\r\nconnection: close\r\n\r\n" % (error_lines(error), len(body)) + body
+        )
+        self._linger()
 
     def _close(self) -> None:
         self._closing = True
+        self._waiting.clear()
+        self._expect_within(self._server.timeouts.client_stall_s)  # to take what is still on its way
         self._transport.close()
 
     def _linger(self) -> None:
@@ -259,6 +280,9 @@ class ClientConnection(asyncio.Protocol):
             self._transport.write_eof()
 
     def _await_rest(self) -> None:
+        """When it is the client's turn to send, give it its time."""
+        if self._busy or self._closing or self._stalled_at >= 0:
+            return
         timeouts = self._server.timeouts
         if not self._reader.inside_message:
             self._expect_within(timeouts.client_idle_s)

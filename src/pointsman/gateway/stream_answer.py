@@ -12,6 +12,7 @@ from pointsman.brain.model.errors import NodeFailed
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import HELD_BYTES, Kept, Progress, ended, verdict_on
 from pointsman.gateway.reply import Reply
+from pointsman.wire.decoding import decoder
 from pointsman.wire.http1.heads import own_lines, response_lines
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
@@ -141,10 +142,13 @@ class _ErrorEvent(msgspec.Struct):
     code: int | str | None = None
 
 
+_decode = decoder(_ErrorEvent)
+
+
 def _status_of(payload: bytes) -> int:
     """The HTTP status an in-band error names, else 500."""
     try:
-        event = msgspec.json.decode(payload, type=_ErrorEvent)
+        event = _decode(payload)
     except msgspec.DecodeError:
         return 500
     code = event.error.code if isinstance(event.error, _ErrorCode) else event.code

@@ -21,6 +21,9 @@ PointsmanError
     └── NodeTimeout        504 node_timeout
 """
 
+NAME_SHOWN = 200
+"""Characters of a client's own words that an error repeats."""
+
 
 class PointsmanError(Exception):
     """Base of all. `status` is the HTTP status, `code` the `error.code`, `kind` the `error.type` of OpenAI's shape."""
@@ -57,6 +60,9 @@ class NotFound(ClientError):
 
 class ModelNotFound(NotFound):
     code = "model_not_found"
+
+    def __init__(self, model: str) -> None:
+        super().__init__(f"The model `{model[:NAME_SHOWN]}` does not exist.", param="model")
 
 
 class MethodNotAllowed(ClientError):

@@ -88,10 +88,20 @@ class RequestReader:
         """
         complete = self._complete
         self._fed = len(data)
+        upgrade_at = self._feed(data)
+        if upgrade_at is not None:
+            self._decline_upgrade(data[upgrade_at:])
+        elif self._complete == complete:
+            self._partial += len(data)
+            self._check_unfinished()
+
+    def _feed(self, data: bytes) -> int | None:
+        """Let llhttp read; where it stopped behind a head that offers an upgrade."""
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade as upgrade:
-            self._decline_upgrade(data[upgrade.args[0] :])
+            stopped_at: int = upgrade.args[0]
+            return stopped_at
         except HttpParserCallbackError as error:
             cause = error.__context__
             if isinstance(cause, PointsmanError):
@@ -99,9 +109,7 @@ class RequestReader:
             raise
         except HttpParserError as error:
             raise BadRequest(f"not a valid HTTP/1.1 request: {error}") from None
-        if self._complete == complete:
-            self._partial += len(data)
-            self._check_unfinished()
+        return None
 
     def close(self) -> None:
         """Break the reference cycle with the parser."""
@@ -123,7 +131,8 @@ class RequestReader:
         llhttp stops behind such a head, so a fresh parser is given the head again without the offer.
         """
         lines = [b"%b: %b\r\n" % header for header in self._headers if header[0] not in (b"upgrade", b"connection")]
-        again = b"%b %b HTTP/1.1\r\n%b\r\n%b" % (self._parser.get_method(), self._target, b"".join(lines), rest)
+        start = b"%b %b HTTP/%b" % (self._parser.get_method(), self._target, self._parser.get_http_version().encode())
+        again = b"%b\r\n%b\r\n%b" % (start, b"".join(lines), rest)
         self._parser = HttpRequestParser(self)
         self.feed(again)
 
@@ -205,7 +214,7 @@ class RequestReader:
             keep_alive=self._parser.should_keep_alive(),
             modern=modern,
             content_length=length,
-            expects_continue=fields.get(b"expect", b"").lower() == b"100-continue",
+            expects_continue=modern and fields.get(b"expect", b"").lower() == b"100-continue",
         )
 
     def _check_host(self, fields: dict[bytes, bytes], modern: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from pointsman.wire.decoding import decoder
 from pointsman.wire.sse import event_data
 
 
@@ -71,8 +72,8 @@ class _Chunk(msgspec.Struct, gc=False):
 
 _NOTHING = (b"", b"null", b'""', b"[]")
 _EMPTY = _Chunk()
-_decode_chunk = msgspec.json.Decoder(_Chunk).decode
-_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_chunk = decoder(_Chunk)
+_decode_answer = decoder(_Answer)
 
 
 class StreamAccount(Protocol):

@@ -1,20 +1,12 @@
-"""A request body, decoded as far as placing it needs; the bytes themselves stay what is forwarded.
-
-A lone surrogate (`"\\ud83d"`) is valid JSON and engines take it, but msgspec refuses it even in a value it skips. Such
-a body is decoded from a copy in which the escape is replaced by one of equal length.
-"""
-
-import re
+"""A request body, decoded as far as placing it needs; the bytes themselves stay what is forwarded."""
 
 import msgspec
 
 from pointsman.brain.model.errors import BadRequest
+from pointsman.wire.decoding import decoder, mended
 
 _LARGEST_LIMIT = 2**31
 _ABSENT = msgspec.Raw()
-_LONE_SURROGATE = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-)
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
@@ -48,7 +40,7 @@ class Body(msgspec.Struct, frozen=True, gc=False):
         return int(limit) if limit is not None and 0 < limit <= _LARGEST_LIMIT else None
 
 
-_decode = msgspec.json.Decoder(Body).decode
+_decode = decoder(Body)
 
 
 def read_body(body: bytes) -> Body:
@@ -62,11 +54,11 @@ def read_body(body: bytes) -> Body:
 
 
 def _read_mended(body: bytes, reason: Exception) -> Body:
-    mended, count = _LONE_SURROGATE.subn(rb"\\ufffd", body)
-    if not count:
+    again = mended(body)
+    if again is body:
         raise BadRequest(f"the request body is not valid JSON: {reason}") from None
     try:
-        return _decode(mended)
+        return _decode(again)
     except msgspec.DecodeError as error:
         raise BadRequest(f"the request body: {error}") from None
 

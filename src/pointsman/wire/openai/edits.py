@@ -6,7 +6,8 @@
 
 import msgspec
 
-from pointsman.wire.openai.body import Body
+from pointsman.wire.decoding import decoder
+from pointsman.wire.openai.body import Body, present
 from pointsman.wire.openai.members import value_of, with_member, without
 
 CONTROL_MEMBERS = frozenset(("kv_transfer_params", "vllm_xargs", "priority"))
@@ -17,15 +18,18 @@ class _StreamOptions(msgspec.Struct):
     include_usage: bool | None = None
 
 
+_decode = decoder(_StreamOptions)
+
+
 def asks_for_usage(body: Body) -> bool:
     """Whether the client wants the usage chunk at the end of its stream."""
-    if not bytes(body.stream_options):
+    options = present(body.stream_options)
+    if not options:
         return False
     try:
-        options = msgspec.json.decode(body.stream_options, type=_StreamOptions | None)
+        return bool(_decode(options).include_usage)
     except msgspec.DecodeError:
         return True  # malformed: the engine shall say so
-    return bool(options and options.include_usage)
 
 
 def with_usage(data: bytes, body: Body) -> bytes:

@@ -1,11 +1,19 @@
-"""The members of a JSON object as spans of its bytes, so that one can be cut out or replaced and the rest kept."""
+"""The members of a JSON object as spans of its bytes, so that one can be cut out or replaced and the rest kept.
+
+msgspec skips the values, whatever their size, and tells how long each is; what lies between them is walked here.
+"""
 
 import re
 from collections.abc import Iterator
 
 import msgspec
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+from pointsman.brain.model.errors import BadRequest
+from pointsman.wire.decoding import decoder, mended
+
+_KEY = re.compile(rb'[\s,{]*("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*', re.DOTALL)
+_END = re.compile(rb"[\s{]*\}\s*")
+_decode = decoder(dict[str, msgspec.Raw])
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
@@ -18,23 +26,26 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
 
 def members(data: bytes) -> Iterator[Member]:
-    """The top-level members of `data`, which must be a valid JSON object."""
-    depth = 0
-    key: re.Match[bytes] | None = None
-    value = -1
-    for token in _TOKEN.finditer(data):
-        sign = token[0]
-        if sign in b"{[":
-            depth += 1
-        elif sign == b":" and depth == 1 and value < 0:
-            value = token.end()
-        elif sign in b"}]," and depth == 1 and key is not None:
-            yield Member(_name(key[0]), key.start(), value, token.start())
-            key, value = None, -1
-        elif depth == 1 and key is None and sign.startswith(b'"'):
-            key = token
-        if sign in b"}]":
-            depth -= 1
+    """The top-level members of `data`, which must be a valid JSON object.
+
+    Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess.
+    """
+    at = 0
+    for name, value in _values(data).items():
+        key = _KEY.match(data, at)
+        if key is None:
+            break
+        at = key.end() + len(bytes(value))
+        yield Member(name, key.start(1), key.end(), at)
+    if not _END.fullmatch(data, at):
+        raise BadRequest("a member of the request body is there more than once")
+
+
+def _values(data: bytes) -> dict[str, msgspec.Raw]:
+    try:
+        return _decode(data)
+    except msgspec.DecodeError:
+        return _decode(mended(data))
 
 
 def without(data: bytes, names: frozenset[str]) -> bytes:
@@ -51,16 +62,8 @@ def with_member(data: bytes, name: str, value: bytes) -> bytes:
 
 
 def value_of(data: bytes, name: str) -> bytes:
-    """The bytes of the last value of `name`; empty if there is none."""
-    found = b""
+    """The bytes of the value of `name`; empty if there is none."""
     for member in members(data):
         if member.name == name:
-            found = data[member.value : member.end].strip()
-    return found
-
-
-def _name(key: bytes) -> str:
-    try:
-        return msgspec.json.decode(key, type=str)
-    except msgspec.DecodeError:
-        return key.decode(errors="replace")  # a lone surrogate: no name anyone looks for
+            return data[member.value : member.end]
+    return b""

@@ -7,10 +7,11 @@ adapter, salt) enters the chain's seed instead.
 
 import msgspec
 
+from pointsman.wire.decoding import decoder
 from pointsman.wire.openai.body import Body, present
 
-_decode_ids = msgspec.json.Decoder(list[int]).decode
-_decode_lists = msgspec.json.Decoder(list[list[int]]).decode
+_decode_ids = decoder(list[int])
+_decode_lists = decoder(list[list[int]])
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False):

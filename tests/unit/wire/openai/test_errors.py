@@ -7,6 +7,11 @@ from pointsman.wire.openai.errors import error_body
 
 
 def test_shape() -> None:
-    assert json.loads(error_body(ModelNotFound("no", param="model"))) == {
-        "error": {"message": "no", "type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+    assert json.loads(error_body(ModelNotFound("no"))) == {
+        "error": {
+            "message": "The model `no` does not exist.",
+            "type": "invalid_request_error",
+            "param": "model",
+            "code": "model_not_found",
+        }
     }

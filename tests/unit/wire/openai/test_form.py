@@ -18,3 +18,11 @@ def test_found() -> None:
 def test_missing() -> None:
     assert form_field(b'multipart/form-data; boundary=b"x', BODY, b"language") is None
     assert form_field(b"application/json", BODY, b"model") is None
+
+
+def test_only_the_first_parts_are_looked_at() -> None:
+    part = b'--b\r\ncontent-disposition: form-data; name="%b"\r\n\r\nx\r\n'
+    kind = b"multipart/form-data; boundary=b"
+    assert form_field(kind, part % b"other" * 50 + part % b"model" + b"--b--", b"model") == "x"
+    assert form_field(kind, part % b"other" * 500 + part % b"model" + b"--b--", b"model") is None
+    assert form_field(kind, part % b"model", b"model") is None  # without its end it is no part

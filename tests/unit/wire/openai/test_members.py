@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pointsman.brain.model.errors import BadRequest
 from pointsman.wire.openai.members import members, value_of, with_member, without
 
 leaves = st.none() | st.booleans() | st.integers() | st.text()
@@ -30,3 +32,14 @@ def test_odd_keys() -> None:
     raw = rb'{"\ud83d":1,"a":2}'
     assert [member.name for member in members(raw)][1] == "a"
     assert value_of(b"{}", "a") == b""
+
+
+@pytest.mark.parametrize("raw", [b'{"a":1,"a":2}', b'{"a":1,"b":2,"a":"long"}', b'{"a":"long","\\u0061":1}'])
+def test_a_name_that_is_there_twice(raw: bytes) -> None:
+    with pytest.raises(BadRequest, match="more than once"):
+        list(members(raw))
+
+
+def test_surrogates_stay() -> None:
+    raw = rb'{ "a":"\ud83d" , "b" : ["\ud83d"],"c":1}'
+    assert without(raw, frozenset("c")) == rb'{"a":"\ud83d","b" : ["\ud83d"]}'
