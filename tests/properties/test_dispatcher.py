@@ -1,4 +1,7 @@
-"""Whatever happens in whatever order: accounts equal their leases, every request ends once, nothing is left at rest."""
+"""Whatever happens in whatever order: accounts equal their leases, every request ends once, nothing is left at rest.
+
+And nobody waits beside a node that would take him, unless the policy itself holds.
+"""
 
 import os
 from typing import Any
@@ -33,6 +36,7 @@ POLICIES = (
     "fastest_completion",
     "session",
 )
+HOLDING = ("fastest_free", "fastest_completion")
 OUTCOMES = st.sampled_from(
     [
         Outcome(verdict=Verdict.OK, prompt_tokens=200, completion_tokens=9, cached_tokens=32),
@@ -54,16 +58,23 @@ class Life(RuleBasedStateMachine):
     def begin(self, policy: str, slots: int, queue: int) -> None:
         self.driver = TestDriver(policy, queue_limit=queue, queue_timeout_s=5.0, ejection_s=2.0, slow_start_s=3.0)
         self.slots = slots
+        self.holds = policy in HOLDING
         for name in NODES[:2]:
-            self.driver.add(name, slots=slots, kv_tokens=4000)
+            self.driver.add(name, "m", "n", slots=slots, kv_tokens=4000)
 
     def pick(self, things: Any, data: st.DataObject) -> Any:
         return data.draw(st.sampled_from(sorted(things)))
 
-    @rule(steps=st.lists(st.integers(0, 2), max_size=6), tokens=st.integers(1, 500), stream=st.booleans(),
-          tenant=st.sampled_from(["", "t"]), session=st.sampled_from(["", "s1", "s2"]))  # fmt: skip
-    def submit(self, steps: list[int], tokens: int, stream: bool, tenant: str, session: str) -> None:
-        self.driver.submit(tokens=tokens, chain=chain(*steps), stream=stream, tenant=tenant, session=session)
+    @rule(
+        model=st.sampled_from("mn"),
+        steps=st.lists(st.integers(0, 2), max_size=6),
+        tokens=st.integers(1, 500),
+        stream=st.booleans(),
+        tenant=st.sampled_from(["", "t"]),
+        session=st.sampled_from(["", "s1", "s2"]),
+    )
+    def submit(self, model: str, steps: list[int], tokens: int, stream: bool, tenant: str, session: str) -> None:
+        self.driver.submit(model, tokens, chain=chain(*steps), stream=stream, tenant=tenant, session=session)
 
     @precondition(lambda self: self.driver.running)
     @rule(data=st.data())
@@ -109,7 +120,7 @@ class Life(RuleBasedStateMachine):
         if name in dispatcher.fleet.row_of:
             self.driver.obey(dispatcher.remove_node(name, self.driver.now))
         else:
-            self.driver.add(name, slots=self.slots, kv_tokens=4000)
+            self.driver.add(name, "m", "n", slots=self.slots, kv_tokens=4000)
 
     @rule(name=st.sampled_from(NODES), drain=st.booleans())
     def drain(self, name: str, drain: bool) -> None:
@@ -122,6 +133,10 @@ class Life(RuleBasedStateMachine):
         self.driver.tick(seconds)
         due = self.driver.dispatcher.next_deadline()
         assert due is None or due > self.driver.now, "a tick left something due"
+        if seconds >= 0.2 and not self.holds:
+            dispatcher, now = self.driver.dispatcher, self.driver.now
+            for ticket in self.driver.waiting:
+                assert dispatcher.placement.view(dispatcher._tickets[ticket], now) is None, "a wait for nothing"
 
     @invariant()
     def books_agree(self) -> None:
