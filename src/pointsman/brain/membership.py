@@ -76,9 +76,11 @@ class Membership:
         self.settle(row, now)
 
     def drain(self, row: int, now: float) -> None:
+        """No new work; what runs there goes on."""
         self._move(row, Event.DRAINED, now)
 
     def undrain(self, row: int, now: float) -> None:
+        """The node takes work again, and is not removed if that was under way."""
         self._leaving.discard(row)
         self._move(row, self.health.undrained(row), now)
 

@@ -83,9 +83,11 @@ class Health:
         self.records: dict[int, Record] = {}
 
     def add(self, row: int) -> None:
+        """A new node takes the row: joining, with no past."""
         self.records[row] = Record()
 
     def remove(self, row: int) -> None:
+        """The node has left."""
         del self.records[row]
 
     def on(self, row: int, event: Event, now: float) -> bool:

@@ -43,6 +43,8 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Queued(msgspec.Struct, frozen=True, gc=False):
+    """A request waits at `position` (1 = next) of its queue."""
+
     now: float
     ticket: int
     request: Request
@@ -75,6 +77,8 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
 
 
 class Refused(msgspec.Struct, frozen=True, gc=False):
+    """A request ended without an answer from a node: an error, or its client left while it waited."""
+
     now: float
     ticket: int
     request: Request
@@ -93,6 +97,8 @@ class NodeChanged(msgspec.Struct, frozen=True, gc=False):
 
 
 class PolicyChanged(msgspec.Struct, frozen=True, gc=False):
+    """`policy` decides for `scope` from now on; "" where the scope was dropped."""
+
     now: float
     scope: str
     policy: str
