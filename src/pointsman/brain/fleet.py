@@ -49,7 +49,7 @@ class Fleet:
         return len(self.specs)
 
     def add(self, spec: NodeSpec) -> int:
-        """Give the node a row of zeros with its declared abilities. Raises ValueError for a taken id or a full fleet."""
+        """Give the node a row of zeros with its declared abilities. Raises ValueError for a taken id or no room."""
         if spec.name in self.row_of:
             raise ValueError(f"there is already a node {spec.name!r}")
         row = self._take_row()
