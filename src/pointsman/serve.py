@@ -9,7 +9,7 @@ import resource
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import cast
+from typing import BinaryIO, cast
 
 import uvloop
 from aiohttp import web
@@ -67,8 +67,9 @@ class Service:
         dispatcher = Dispatcher(config.brain, policies, observers, started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
-            sink = exit_stack.enter_context(open_journal(config.journal)).write
-            journaled = Journaled(dispatcher, begin(config.brain, policies, started), sink)
+            journal = open_journal(config.journal)
+            exit_stack.callback(_close, journal)
+            journaled = Journaled(dispatcher, begin(config.brain, policies, started), journal.write)
             dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
         self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
         services = Services(
@@ -110,6 +111,13 @@ class Service:
         hurry.cancel()
         await asyncio.gather(stopping, hurry, return_exceptions=True)
         await self._admin.cleanup()
+
+
+def _close(journal: BinaryIO) -> None:
+    try:
+        journal.close()
+    except OSError as error:
+        _log.error("the journal lacks its end: %s", error)
 
 
 def _allow_open_files() -> None:

@@ -1,6 +1,7 @@
 """The settings of `pointsman serve`."""
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -20,6 +21,8 @@ from pointsman.gateway.upstream import Origin
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
+_PORT = re.compile(r"[0-9]{1,5}")
+_KEY = re.compile(r"[!-~]+")
 
 
 class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -106,14 +109,14 @@ def open_journal(path: str) -> BinaryIO:
     """The journal, appended to. Raises ConfigError."""
     try:
         return Path(path).open("ab")
-    except OSError as error:
-        raise ConfigError(f"`journal`: {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"`journal`: {path!r}: {getattr(error, 'strerror', error)}") from None
 
 
 def address(text: str, key: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`. Raises ConfigError."""
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
+    if not colon or not _PORT.fullmatch(port) or int(port) > 65535:
         raise ConfigError(f"`{key}`: {text!r} is not HOST:PORT, such as 127.0.0.1:8080")
     return host.strip("[]") or "0.0.0.0", int(port)
 
@@ -130,7 +133,10 @@ def _policy(name: str, parameters: dict[str, Any], key: str) -> Policy:
 
 
 def _node_key(config: ServeConfig) -> str:
-    return config.node_key or _secret(config.node_key_file) or os.environ.get(NODE_KEY_VARIABLE, "")
+    key = config.node_key or _secret(config.node_key_file) or os.environ.get(NODE_KEY_VARIABLE, "")
+    if key and not _KEY.fullmatch(key):
+        raise ConfigError("`node_key`: a key consists of visible ASCII characters")
+    return key
 
 
 def _secret(path: str) -> str:
@@ -138,8 +144,8 @@ def _secret(path: str) -> str:
         return ""
     try:
         return Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path!r} cannot be read: {error}") from None
 
 
 def _split(text: str) -> list[str]:

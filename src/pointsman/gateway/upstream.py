@@ -7,6 +7,7 @@ is half of that, and what still happens is told to the sink as `stale`: no byte 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from typing import Protocol, cast
@@ -20,6 +21,11 @@ from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 _JOINED_BYTES = 64 * 1024
 """Up to this size copying a body behind its head is cheaper than a vectored write."""
+
+
+_ADDRESS = re.compile(r"[^\x00-\x20\x7f-\U0010ffff?#]+")
+"""Neither spaces, control nor non-ASCII characters, nor a query or fragment, which would be dropped in silence."""
+_LONGEST_LABEL = 63
 
 
 class UpstreamSink(Protocol):
@@ -53,10 +59,12 @@ class Origin(msgspec.Struct, frozen=True):
 
     @classmethod
     def parse(cls, url: str) -> Origin:
-        """Raises ValueError for anything but an http or https URL with a host."""
+        """Raises ValueError for anything but an http or https URL of host, port and path."""
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname or not _ADDRESS.fullmatch(url):
             raise ValueError(f"{url!r} is not an http:// or https:// address")
+        if parts.port == 0 or not all(0 < len(label) <= _LONGEST_LABEL for label in parts.hostname.split(".")):
+            raise ValueError(f"{url!r} is not an http:// or https:// address: its port or host name cannot be")
         tls = parts.scheme == "https"
         host_header = parts.netloc.rpartition("@")[2].encode()
         port = parts.port or (443 if tls else 80)

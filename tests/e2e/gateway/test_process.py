@@ -108,3 +108,24 @@ async def test_a_taken_port_is_explained(gateway: tuple[Process, ScriptedUpstrea
     words = await second.words()
     assert str(first.port) in words
     assert "Traceback" not in words
+
+
+async def test_a_journal_on_a_full_disk_ends_and_nothing_else(tmp_path: Path) -> None:
+    async with ScriptedUpstream(never) as node:
+        port = free_port()
+        config = tmp_path / "pointsman.toml"
+        config.write_text(
+            f'listen = "127.0.0.1:{port}"\nadmin_listen = ""\njournal = "/dev/full"\nnode = ["{node.url}"]\n'
+        )
+        gateway = Process(config, port)
+        await gateway.start()
+        try:
+            await gateway.until_healthy()
+        finally:
+            for _ in range(2):
+                gateway.process.terminate()
+                await asyncio.sleep(0.05)
+        assert await gateway.ended() == 0
+        words = await gateway.words()
+        assert "the journal" in words
+        assert "Traceback" not in words

@@ -13,6 +13,7 @@ from pointsman.config.serve import (
     address,
     all_nodes,
     gateway_settings,
+    open_journal,
     policy_table,
 )
 
@@ -128,3 +129,22 @@ def test_keys_from_files_and_environment(tmp_path: Path, monkeypatch: pytest.Mon
     assert gateway_settings(ServeConfig(node_key_file=str(secret))).node_key == "from-file"
     with pytest.raises(ConfigError, match="cannot be read"):
         gateway_settings(ServeConfig(node_key_file=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize("port", ["\u00b2", "\u0663", "+1", "1_0", "9" * 5000])
+def test_a_port_is_written_in_digits(port: str) -> None:
+    with pytest.raises(ConfigError, match="HOST:PORT"):
+        address(f"h:{port}", "listen")
+
+
+@pytest.mark.parametrize("path", ["/dev", "/dev/none/x", "a\0b"])
+def test_files_that_cannot_be(path: str) -> None:
+    with pytest.raises(ConfigError, match="journal"):
+        open_journal(path)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        gateway_settings(ServeConfig(chain_secret_file=path))
+
+
+def test_a_key_for_the_nodes_fits_a_header() -> None:
+    with pytest.raises(ConfigError, match="node_key"):
+        gateway_settings(ServeConfig(node_key="k\nx: y"))

@@ -12,7 +12,26 @@ def test_origins() -> None:
     assert Origin.parse("http://user:secret@h:1").host_header == b"h:1"
 
 
-@pytest.mark.parametrize("url", ["", "h:80", "ftp://h", "http://", "http://h:x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "h:80",
+        "ftp://h",
+        "http://",
+        "http://h:x",
+        "http://h:0",
+        "http://a..b",
+        "http://" + "a" * 64,
+        "http://a b",
+        "http://h/a b",
+        "http://h/\r\nx: y",
+        "http://h?a=b",
+        "http://h/#a",
+        "http://\u2603",
+        "http://h/\u00e9",
+    ],
+)
 def test_no_addresses(url: str) -> None:
     with pytest.raises(ValueError, match=r"not an http|[Pp]ort"):
         Origin.parse(url)
