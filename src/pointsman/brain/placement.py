@@ -184,9 +184,7 @@ class Placement:
         chain = ticket.request.chain
         if chain is None or not chain.links:
             return np.zeros(len(self._fleet))
-        overlap = self.index.depths(chain.links, len(self._fleet))
-        overlap *= ticket.tokens_per_link
-        return np.minimum(overlap, ticket.prompt_tokens, out=overlap)
+        return self.index.depths(chain.links, len(self._fleet), ticket.tokens_per_link, ticket.prompt_tokens)
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
         """Set the row's room in links, unless what it follows from has hardly moved."""

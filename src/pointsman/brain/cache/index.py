@@ -9,6 +9,7 @@ every node's depth in one pass. A restarted node gets a fresh bit, which empties
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -115,17 +116,16 @@ class PrefixIndex:
         found.append((mask, len(links)))
         return found
 
-    def depths(self, links: Sequence[int], rows: int) -> Floats:
-        """Leading links held by each of the first `rows` fleet rows: a float array of that length."""
-        depths = np.zeros(rows)
-        levels = self.levels(links)
+    def depths(self, links: Sequence[int], rows: int, scale: float = 1.0, most: float = inf) -> Floats:
+        """Leading links held by each of the first `rows` fleet rows: a float array of that length.
+
+        Counted in units of which `scale` make a link (its tokens, say), and cut to `most`.
+        """
+        levels = [(mask, min(most, depth * scale)) for mask, depth in self.levels(links)]
         if not levels:
-            return depths
-        if len(self._row_list) <= SMALL_FLEET:
-            self._unpack_small(levels, depths)
-        else:
-            self._unpack(levels, depths)
-        return depths
+            return np.zeros(rows)
+        unpack = self._unpack_small if len(self._row_list) <= SMALL_FLEET else self._unpack
+        return unpack(levels, rows)
 
     def depth(self, row: int, links: Sequence[int]) -> int:
         """Leading links held by `row`."""
@@ -191,23 +191,26 @@ class PrefixIndex:
                 self._free_bits.append(bit)
             budget -= len(batch) + 1
 
-    def _unpack_small(self, levels: list[tuple[int, int]], depths: Floats) -> None:
-        rows = self._row_list
-        for position, (mask, depth) in enumerate(levels):
-            following = levels[position + 1][0] if position + 1 < len(levels) else 0
-            last = mask & ~following
+    def _unpack_small(self, levels: list[tuple[int, float]], rows: int) -> Floats:
+        row_of = self._row_list
+        depths = [0.0] * rows
+        for position, (mask, depth) in enumerate(levels, 1):
+            last = mask & ~levels[position][0] if position < len(levels) else mask
             while last:
                 low = last & -last
-                depths[rows[low.bit_length() - 1]] = depth
+                depths[row_of[low.bit_length() - 1]] = depth
                 last ^= low
+        return np.array(depths, dtype=np.float64)
 
-    def _unpack(self, levels: list[tuple[int, int]], depths: Floats) -> None:
+    def _unpack(self, levels: list[tuple[int, float]], rows: int) -> Floats:
         """Masks are nested, so the number of levels that hold a bit says which level is its deepest."""
         width = (len(self._row_list) + 7) >> 3
         packed = b"".join([mask.to_bytes(width, "little") for mask, _ in levels])
         bits = np.frombuffer(packed, dtype=np.uint8).reshape(len(levels), width)
         counts = np.unpackbits(bits, axis=1, count=len(self._row_list), bitorder="little").sum(axis=0, dtype=np.uint16)
-        depth_of = np.array([0, *(depth for _, depth in levels)], dtype=np.float64)
-        rows = self._rows
-        live = rows >= 0
-        depths[rows[live]] = depth_of[counts[live]]
+        depth_of = np.array([0.0, *(depth for _, depth in levels)], dtype=np.float64)
+        row_of = self._rows
+        live = row_of >= 0
+        depths = np.zeros(rows)
+        depths[row_of[live]] = depth_of[counts[live]]
+        return depths

@@ -161,3 +161,12 @@ def test_equal_masks_are_one_object() -> None:
 
 def test_depths_beyond_the_rows_asked_for_do_not_exist() -> None:
     assert isinstance(fill(5).depths([1], 5), np.ndarray)
+
+
+@pytest.mark.parametrize("nodes", [3, 60])
+def test_depths_can_be_counted_in_tokens_and_cut_to_the_prompt(nodes: int) -> None:
+    index = fill(nodes)
+    index.insert(0, [1, 2, 3])
+    index.insert(2, [1])
+    assert index.depths([1, 2, 3], nodes, 64.0, 100.0)[:3].tolist() == [100.0, 0.0, 64.0]
+    assert index.depths([1], nodes, 64.0, 10).dtype == np.float64
