@@ -236,7 +236,8 @@ class View:
     def load(self) -> Floats:
         """max(KV share, outstanding/slots, backlog seconds/TTFT objective, the server's own figure)."""
         if "load" not in self._cache:
-            load = np.maximum(self.kv_used, self.outstanding / self.slots)
+            load = self.outstanding / self.slots
+            np.maximum(load, self.kv_used, out=load)
             np.maximum(load, self.backlog_seconds * (1.0 / self.ttft_objective), out=load)
             self._cache["load"] = np.maximum(load, self.reported_load, out=load)
         value: Floats = self._cache["load"]
@@ -255,7 +256,8 @@ class View:
         """Blocks to be newly allocated: prompt and expected output less what is cached, rounded up."""
         if "blocks_needed" not in self._cache:
             tokens = self.miss + self.output_tokens
-            self._cache["blocks_needed"] = np.ceil(tokens / self.block_tokens)
+            tokens /= self.block_tokens
+            self._cache["blocks_needed"] = np.ceil(tokens, out=tokens)
         blocks: Floats = self._cache["blocks_needed"]
         return blocks
 

@@ -70,12 +70,13 @@ class Jffc(Policy):
 
     def _resource(self, view: View, idle: Floats) -> Floats:
         """Weighted: w_resource x resource."""
-        memory = (view.kv_capacity - view.kv_reserved) / np.maximum(view.blocks_needed, _ONE)
+        memory = view.kv_capacity - view.kv_reserved
+        memory /= np.maximum(view.blocks_needed, _ONE)
         # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
         compute = idle / np.maximum(view.prefill_seconds, _LEAST)
         np.maximum(compute, idle, out=compute)
-        resource: Floats = np.minimum(memory, _ONE)
-        resource += np.minimum(compute, _ONE)
+        resource: Floats = np.minimum(memory, _ONE, out=memory)
+        resource += np.minimum(compute, _ONE, out=compute)
         resource *= 0.5 * self.w_resource
         return resource
 
