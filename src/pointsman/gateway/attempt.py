@@ -131,6 +131,7 @@ class Attempt:
         work = self._work
         if head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
+            self._deadline = min(self._deadline, self._clock.now() + self._timeouts.between_tokens_s)
         elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._progress, work.strip_usage)
         else:

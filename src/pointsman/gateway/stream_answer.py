@@ -87,6 +87,19 @@ class StreamAnswer:
             return self._end_with_error()
         if not account.succeeded() and not account.error:
             return self.cut("truncated")
+        return self._complete(rest)
+
+    def cut(self, reason: str) -> Outcome:
+        if self._account.succeeded():  # all was said; only the end of the body is missing
+            return self._complete(b"")
+        if self.begun:
+            error = NodeFailed(f"the answer was cut ({reason})")
+            self._reply.write(data_event(error_body(error)) + data_event(b"[DONE]"))
+            self._reply.end()
+        return ended(Verdict.FAIL, reason, 502, self._account.usage, delivered=self.begun)
+
+    def _complete(self, rest: bytes) -> Outcome:
+        account = self._account
         self._begin()
         if rest:
             self._reply.write(rest)
@@ -94,16 +107,10 @@ class StreamAnswer:
         verdict, reason = (Verdict.FAIL, "inband_error") if account.error else (Verdict.OK, "done")
         return ended(verdict, reason, self._head.status, account.usage)
 
-    def cut(self, reason: str) -> Outcome:
-        if self.begun:
-            error = NodeFailed(f"the answer was cut ({reason})")
-            self._reply.write(data_event(error_body(error)) + data_event(b"[DONE]"))
-            self._reply.end()
-        return ended(Verdict.FAIL, reason, 502, self._account.usage, delivered=self.begun)
-
     def _hold(self, out: bytes) -> None:
-        self._held += out
         account = self._account
+        if not account.error or len(self._held) < HELD_BYTES:
+            self._held += out
         if account.content_events:
             self._progress.first_token()
             self._told = 1

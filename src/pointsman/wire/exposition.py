@@ -1,6 +1,7 @@
 """What an engine's Prometheus page says about its load, as far as placing uses it.
 
-Reads the names of vLLM and SGLang line by line and forgives the rest: an unknown name, an odd line, a missing gauge.
+Reads the names of vLLM and SGLang line by line and forgives the rest: an unknown name, an odd line, a missing gauge, a
+number that cannot be.
 Behind one URL several data-parallel ranks may report, told apart by the label `engine` (vLLM) or `dp_rank` (SGLang).
 """
 
@@ -31,6 +32,9 @@ _GAUGES = {
     "process_start_time_seconds": "started_at",
 }
 _INFO = "vllm:cache_config_info"
+_LEAST = {"kv_blocks": 1.0, "block_tokens": 1.0}
+_LARGEST = 1e15
+"""No count, share or time is larger; sums of such numbers stay exact."""
 _LINE = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>.*)\})?\s+(?P<value>\S+)")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _RANK_LABELS = ("engine", "dp_rank")
@@ -70,7 +74,7 @@ def _add(values: dict[str, list[float]], field: str, text: str) -> None:
         number = float(text)
     except ValueError:
         return
-    if number == number and abs(number) != float("inf"):
+    if _LEAST.get(field, 0.0) <= number <= _LARGEST:
         values.setdefault(field, []).append(number)
 
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from pointsman.wire.exposition import EngineReading, read_exposition
 
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
@@ -45,3 +47,10 @@ def test_anything_else_is_forgiven() -> None:
     odd = "vllm:num_requests_running\nvllm:num_requests_running x\nvllm:num_requests_waiting NaN\n<html>\nvllm:{} 1"
     assert read_exposition(odd) == EngineReading()
     assert read_exposition("") == EngineReading()
+
+
+@pytest.mark.parametrize("number", ["1e308", "-1", "-1e300", "Inf", "1e16"])
+def test_numbers_that_cannot_be_are_passed_over(number: str) -> None:
+    line = f"vllm:num_requests_running {number}\n"
+    info = f'vllm:cache_config_info{{num_gpu_blocks="{number}",block_size="0"}} 1\n'
+    assert read_exposition(line * 2 + info) == EngineReading()

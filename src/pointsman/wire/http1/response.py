@@ -3,7 +3,7 @@
 from typing import Protocol
 
 import msgspec
-from httptools import HttpParserCallbackError, HttpParserError, HttpResponseParser
+from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from pointsman.wire.http1.request import Headers
 
@@ -64,7 +64,7 @@ class ResponseReader:
             self._parser.feed_data(data)
         except HttpParserCallbackError as error:
             raise error.__context__ or error from None
-        except HttpParserError as error:
+        except (HttpParserError, HttpParserUpgrade) as error:
             raise Garbage(str(error)) from None
         if self._head is None:
             self._size += len(data)

@@ -65,7 +65,10 @@ def test_reading_the_next_one() -> None:
         reader.expect_response()
 
 
-@pytest.mark.parametrize("raw", [b"hello", LENGTH + LENGTH, b"HTTP/1.1 2x0 OK\r\n\r\n", b"SSH-2.0-OpenSSH\r\n"])
+SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+
+
+@pytest.mark.parametrize("raw", [b"hello", LENGTH + LENGTH, b"HTTP/1.1 2x0 OK\r\n\r\n", b"SSH-2.0-OpenSSH\r\n", SWITCH])
 def test_garbage(raw: bytes) -> None:
     with pytest.raises(Garbage):
         read(raw)

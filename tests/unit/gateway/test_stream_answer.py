@@ -1,0 +1,42 @@
+"""A stream on its way, by itself."""
+
+import asyncio
+from typing import cast
+
+from pointsman.gateway.answers import HELD_BYTES
+from pointsman.gateway.reply import Reply
+from pointsman.gateway.stream_answer import StreamAnswer
+from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.openai.account import ChatAccount
+
+ASKED = RequestHead(
+    method=b"POST",
+    target=b"/",
+    path=b"/",
+    headers=[],
+    fields={},
+    keep_alive=True,
+    modern=True,
+    content_length=0,
+    expects_continue=False,
+)
+ANSWERED = ResponseHead(200, [], {b"content-type": b"text/event-stream"}, None, True, False)
+
+
+class Nobody:
+    def first_token(self) -> None: ...
+
+    def more_tokens(self, count: int) -> None: ...
+
+
+def test_what_follows_an_early_error_is_not_kept() -> None:
+    reply = Reply(cast(asyncio.WriteTransport, None), ASKED)
+    answer = StreamAnswer(ANSWERED, reply, b"id", ChatAccount(), Nobody(), strip_usage=False)
+    answer.take(b'data: {"error":{"message":"x","code":507}}\n\n')
+    comment = b": %b\n\n" % (b"x" * 10_000)
+    for _ in range(100):
+        answer.take(comment)
+    assert len(answer._held) < HELD_BYTES + len(comment)
+    outcome = answer.end()
+    assert (outcome.status, outcome.delivered) == (507, False)
