@@ -7,8 +7,8 @@ import gc
 import logging
 import resource
 import signal
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import BinaryIO, cast
 
 import uvloop
@@ -18,14 +18,19 @@ from pointsman.admin.application import application
 from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import Fact
+from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
 from pointsman.gateway.app import Gateway
 from pointsman.gateway.upstream import Origin
 from pointsman.observe.decisions import Decisions
+from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
+
+NAMES_SHOWN = 10
+"""Nodes named in the line that counts them."""
 
 _log = logging.getLogger("pointsman")
 
@@ -42,11 +47,15 @@ async def _serve(config: ServeConfig) -> int:
         service = Service(config, policy_table(config), exit_stack)
         try:
             await service.start()
-        except OSError as error:
-            _log.error("cannot listen on %s or %s: %s", config.listen, config.admin_listen, error.strerror or error)
+        except CannotListen as error:
+            _log.error("%s", error)
             return 1
         await service.until_stopped()
     return 0
+
+
+class CannotListen(Exception):
+    """A port cannot be had. The text names it."""
 
 
 class Service:
@@ -61,6 +70,7 @@ class Service:
         # Two of the observers can be made only when the dispatcher is there.
         observers: list[Callable[[Fact], None]] = [
             metrics,
+            Log(_log),
             lambda fact: decisions(fact),
             lambda fact: self._gateway.observe(fact),
         ]
@@ -84,17 +94,20 @@ class Service:
         self._admin = web.AppRunner(application(services), access_log=None)
 
     async def start(self) -> None:
-        """Listen on both ports. Raises OSError."""
-        await self._gateway.start(self._nodes)
+        """Listen on both ports. Raises CannotListen."""
+        with _listening(self._config.listen, "data"):
+            await self._gateway.start(self._nodes)
         if self._config.admin_listen:
             host, port = address(self._config.admin_listen, "admin_listen")
             await self._admin.setup()
-            await web.TCPSite(self._admin, host, port).start()
+            with _listening(self._config.admin_listen, "admin"):
+                await web.TCPSite(self._admin, host, port).start()
         _allow_open_files()
         # What lives now lives on: the collector need not look at it again.
         gc.collect()
         gc.freeze()
         _log.info("listening on %s, admin on %s", self._config.listen, self._config.admin_listen or "no port")
+        _log.info("%s", _counted(self._nodes))
 
     async def until_stopped(self) -> None:
         """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""
@@ -103,7 +116,11 @@ class Service:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, lambda: (second if first.is_set() else first).set())
         await first.wait()
-        _log.info("stopping: %d requests under way", self._gateway.driver.open_requests)
+        _log.info(
+            "stopping: still serving for %g s (requests under way: %d); press Ctrl-C again to stop now",
+            self._config.timeouts.lame_duck_s,
+            self._gateway.driver.open_requests,
+        )
         stopping = loop.create_task(self._gateway.stop())
         hurry = loop.create_task(second.wait())
         await asyncio.wait((stopping, hurry), return_when=asyncio.FIRST_COMPLETED)
@@ -111,6 +128,21 @@ class Service:
         hurry.cancel()
         await asyncio.gather(stopping, hurry, return_exceptions=True)
         await self._admin.cleanup()
+
+
+@contextmanager
+def _listening(address: str, which: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CannotListen(f"cannot listen on {address}, the {which} port: {error.strerror or error}") from None
+
+
+def _counted(nodes: Sequence[NodeSpec]) -> str:
+    if not nodes:
+        return "no nodes: add one with --node or POST /nodes"
+    names = [node.name for node in nodes[:NAMES_SHOWN]] + ["..."] * (len(nodes) > NAMES_SHOWN)
+    return f"{len(nodes)} node{'s' * (len(nodes) > 1)}: {', '.join(names)}"
 
 
 def _close(journal: BinaryIO) -> None:

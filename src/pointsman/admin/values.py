@@ -9,7 +9,11 @@ from pointsman.brain.model.node import EngineKind
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One node and its state. `load` 1 is full; `cap` is how many requests it may hold now; KV shares are 0..1."""
+    """One node and its state.
+
+    `load` 1 is full; `cap` is how many requests it may hold now; `queue_growth` is the rise of `outstanding` a second;
+    KV shares are 0..1; what is `reported` is the engine's own account, 0 where it gives none.
+    """
 
     id: str
     url: str
@@ -19,13 +23,16 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     cap: float
     outstanding: int
+    queue_growth: float
     running: int
     slots: float
     load: float
     kv_reserved: float
     kv_cached: float
     backlog_tokens: float
+    reported_running: float
     reported_waiting: float
+    reported_kv_usage: float
     response_seconds: float
 
 

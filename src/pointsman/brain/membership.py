@@ -11,7 +11,7 @@ from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import IN_USE, Fleet
 from pointsman.brain.life.health import Event, Health
-from pointsman.brain.model.facts import Fact, NodeChanged
+from pointsman.brain.model.facts import Fact, NodeChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Order, Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -23,7 +23,7 @@ PROBE_SECONDS = 10.0
 PROBE_SECONDS_DOUBT = 2.0
 """Spacing of probes of a node that is up, and of one that is not."""
 
-
+NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
 
@@ -116,11 +116,14 @@ class Membership:
         elif outcome.verdict in (Verdict.OK, Verdict.FAIL):
             event = self.health.served(row, outcome.verdict is Verdict.OK)
             if event is not None and not (event is Event.TRIPPED and self._must_stay(row)):
-                self._move(row, event, now)
+                self._move(row, event, now, outcome.reason)
         self.settle(row, now)
 
     def report(self, report: NodeReport, now: float) -> None:
-        """A reading of a node. Unknown nodes are passed over: they may have left meanwhile."""
+        """A reading of a node. Unknown nodes are passed over: they may have left meanwhile.
+
+        A node that is well and lists no models stays joining: no request could go there.
+        """
         row = self._fleet.row_of.get(report.node)
         if row is None:
             return
@@ -129,9 +132,12 @@ class Membership:
         elif now - self._progress.get(row, -1e9) < PROBE_SECONDS:
             return
         self._fleet.columns.reported_load[row] = (report.load or 0.0) if report.ok else 1.0
+        fit = report.ok and bool(self._fleet.models[row])
+        if not fit:
+            self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         event = self.health.probed(row, report.ok, now)
-        if event is not None:
-            self._move(row, event, now)
+        if event is not None and (fit or event is not Event.ADMITTED):
+            self._move(row, event, now, report.reason)
 
     def refresh(self, now: float) -> None:
         """Move the caps that follow the time, or the size of requests."""
@@ -148,8 +154,7 @@ class Membership:
         if report.models is not None and not spec.models and frozenset(report.models) != self._fleet.models[row]:
             self._fleet.models[row] = frozenset(report.models)
             self._fleet.touch()
-        if report.waiting is not None:
-            columns.reported_waiting[row] = report.waiting
+        self._learn_load(row, report)
         if _told(report.slots) and spec.slots is None and columns.slots[row] != report.slots:
             self._unstated.pop(row, None)
             columns.slots[row] = report.slots
@@ -169,6 +174,15 @@ class Membership:
                 columns.slots[row] = max(1.0, tokens // mean)
                 self._recap(row, now)
 
+    def _learn_load(self, row: int, report: NodeReport) -> None:
+        columns = self._fleet.columns
+        if report.running is not None:
+            columns.reported_running[row] = report.running
+        if report.waiting is not None:
+            columns.reported_waiting[row] = report.waiting
+        if report.kv_usage is not None:
+            columns.reported_kv_usage[row] = report.kv_usage
+
     def _learn_capacity(self, row: int, report: NodeReport) -> None:
         columns = self._fleet.columns
         if _told(report.block_tokens) and columns.block_tokens[row] != report.block_tokens:
@@ -178,7 +192,7 @@ class Membership:
             self._placement.pool.resize(row, report.kv_blocks)
             self._placement.resized(row)
 
-    def _move(self, row: int, event: Event, now: float) -> None:
+    def _move(self, row: int, event: Event, now: float, reason: str = "") -> None:
         before = self.health.records[row].state
         if not self.health.on(row, event, now):
             return
@@ -191,7 +205,7 @@ class Membership:
         elif after is NodeState.UP:
             self._ramping.add(row)
         self._recap(row, now)
-        self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event))
+        self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event, reason))
 
     def _must_stay(self, row: int) -> bool:
         """Whether taking the node out would leave a model fewer than half of its nodes, or none."""

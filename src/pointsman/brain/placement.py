@@ -16,7 +16,8 @@ from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.draw import draw
 from pointsman.brain.model.errors import PolicyFailed
-from pointsman.brain.model.facts import Decided, Fact
+from pointsman.brain.model.facts import Decided, Fact, PolicyRaised
+from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.brain.policies.base import Policy
@@ -83,10 +84,7 @@ class Placement:
     def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:
         """Ask the ticket's policy, count and remember its answer, tell observers. Raises PolicyFailed."""
         policy = self.policy(ticket)
-        try:
-            answer = policy.choose(ticket.request, view)
-        except Exception as error:
-            raise PolicyFailed(f"policy {policy.name!r} failed: {error!r}") from error
+        answer = self._answer(policy, ticket.request, view, now)
         model = ticket.request.model
         self._decisions += 1
         if answer.memo is not None:
@@ -101,6 +99,11 @@ class Placement:
             )
             self._emit(fact)
         return answer
+
+    def tell_raised(self, policy: Policy, call: str, request: Request, error: Exception, now: float) -> None:
+        """Tell observers that a call of `policy` raised: its author wants to know, the client cannot help it."""
+        if self.observed:
+            self._emit(PolicyRaised(now, policy.name, call, request, error))
 
     def book(self, ticket: Ticket, view: View, choice: Choice, lease_id: int, now: float) -> Lease:
         """Make the choice a lease: its requests, tokens and blocks are counted from now on."""
@@ -167,6 +170,19 @@ class Placement:
         self.index.clear(row)
         self._trust.forget(row)
         self.pool.cached(row, 0.0)
+
+    def _answer(self, policy: Policy, request: Request, view: View, now: float) -> Choice | Hold:
+        try:
+            answer = policy.choose(request, view)
+            if type(answer) is Choice:
+                if not 0 <= answer.index < len(view):
+                    raise IndexError(f"candidate {answer.index} of {len(view)}")
+            elif type(answer) is not Hold:
+                raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
+        except Exception as error:
+            self.tell_raised(policy, "choose", request, error, now)
+            raise PolicyFailed(f"policy {policy.name!r} failed; see the gateway's log") from error
+        return answer
 
     def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
         fleet = self._fleet

@@ -109,7 +109,8 @@ class WaitingRoom:
             return tickets[0]
         try:
             return tickets[policy.pick([ticket.request for ticket in tickets], views)]
-        except Exception:  # its `choose` has its own chance, and its error a reader
+        except Exception as error:
+            self._placement.tell_raised(policy, "pick", tickets[0].request, error, now)
             return tickets[0]
 
     def _schedule_pump(self, now: float) -> None:

@@ -56,7 +56,7 @@ class Gateway:
         self.dispatcher = dispatcher
         self._deadlines = Deadlines(loop, clock)
         self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key)
-        self._probes = Probes(self._targets, clock, timeouts, loop)
+        self._probes = Probes(self._targets, timeouts, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)

@@ -73,7 +73,6 @@ class Intake:
             tenant=tenant,
             session=present(body.user).decode(errors="replace").strip('"'),
             route=route.path,
-            deadline=expires,
         )
         return self._with_edits(route, head, data, body, request, expires)
 
@@ -101,9 +100,7 @@ class Intake:
         if route.pool and not self._dispatcher.knows(model):
             raise NoNode(f"no node serves {route.path}; try again later")
         name = self.request_id(head.fields)
-        request = Request(
-            id=name.decode(), model=model, prompt_bytes=len(data), tenant=tenant, route=route.path, deadline=expires
-        )
+        request = Request(id=name.decode(), model=model, prompt_bytes=len(data), tenant=tenant, route=route.path)
         return Work(id=name, head=head, body=data, request=request, expires=expires)
 
     def _model(self, name: str | None) -> str:

@@ -15,7 +15,6 @@ import msgspec
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.reports import NodeReport
-from pointsman.clock import Clock
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
 from pointsman.gateway.settings import Timeouts
@@ -49,9 +48,8 @@ _decode_status = decoder(_Status)
 class Probes:
     """Runs at most one probe per node at a time. `driver` is told; set it before the first probe."""
 
-    def __init__(self, targets: Targets, clock: Clock, timeouts: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, targets: Targets, timeouts: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
         self._targets = targets
-        self._clock = clock
         self._timeouts = timeouts
         self._loop = loop
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -79,18 +77,15 @@ class Probes:
 
     async def _examine(self, node: NodeSpec) -> NodeReport:
         target = self._targets.of(node)
-        began = self._clock.now()
         health = await fetch(target, "/health", self._timeouts.probe_s)
-        latency = self._clock.now() - began
         if not 200 <= health.status < 300 and health.status not in _UNKNOWN_PATH:
-            return NodeReport(node=node.name, ok=False, latency_s=latency, reason=f"status_{health.status}")
+            return NodeReport(node=node.name, ok=False, reason=f"status_{health.status}")
         if node.engine == "plain":
-            return await self._plain(node, target, latency)
+            return await self._plain(node, target)
         models, reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
         return NodeReport(
             node=node.name,
             ok=True,
-            latency_s=latency,
             models=models,
             running=reading.running,
             waiting=reading.waiting,
@@ -100,13 +95,11 @@ class Probes:
             started_at=reading.started_at,
         )
 
-    async def _plain(self, node: NodeSpec, target: Target, latency: float) -> NodeReport:
+    async def _plain(self, node: NodeSpec, target: Target) -> NodeReport:
         answer = await self._maybe(target, "/status")
         status = _decoded(answer, _decode_status) or _Status()
         models = node.models or None
-        return NodeReport(
-            node=node.name, ok=True, latency_s=latency, models=models, load=status.load, running=status.running
-        )
+        return NodeReport(node=node.name, ok=True, models=models, load=status.load, running=status.running)
 
     async def _models(self, node: NodeSpec, target: Target) -> tuple[str, ...] | None:
         if node.models:

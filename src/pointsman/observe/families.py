@@ -50,6 +50,8 @@ COUNTED = (
     _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
     _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),
     _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
+    _family("counter", "probe_failures", "node", "probe_failures", "Probes that failed or found no models."),
+    _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )
 
@@ -58,15 +60,21 @@ WAITS = _family("histogram", "queue_wait_seconds", "model", "waits", "From submi
 # Read from the fleet when asked, one value a node.
 PER_NODE = (
     _family("gauge", "node_outstanding", "node", "outstanding", "Requests placed and not ended."),
-    _family("gauge", "node_running", "node", "running", "Of these, past their first token."),
+    _family("gauge", "node_queue_growth", "node", "queue_growth", "Rise of these per second, smoothed over seconds."),
+    _family("gauge", "node_running", "node", "running", "Outstanding requests past their first token."),
     _family("gauge", "node_slots", "node", "slots", "Requests the engine runs at once."),
     _family("gauge", "node_load", "node", "load", "Load as policies see it; 1 is full."),
     _family("gauge", "node_kv_reserved_ratio", "node", "kv_reserved", "Share of KV blocks held by live requests."),
     _family("gauge", "node_kv_cached_ratio", "node", "kv_cached", "Share of KV blocks believed cached, evictable."),
     _family("gauge", "node_backlog_tokens", "node", "backlog_tokens", "Prompt tokens placed and not yet computed."),
+    _family("gauge", "node_reported_running", "node", "reported_running", "Requests the engine says it computes."),
     _family("gauge", "node_reported_waiting", "node", "reported_waiting", "Requests in the engine's own queue."),
+    _family(
+        "gauge", "node_reported_kv_usage_ratio", "node", "reported_kv_usage",
+        "Share of its KV blocks the engine says are in use.",
+    ),
     _family("gauge", "node_response_seconds", "node", "response_seconds", "Time to first byte, peak-sensitive."),
-)
+)  # fmt: skip
 
 NODE_STATE = _family("gauge", "node_state", "node state", "state", "1 for the state the node is in.")
 QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests waiting for a node.")

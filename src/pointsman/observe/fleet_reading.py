@@ -10,7 +10,17 @@ from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.view import Floats, Rows, View
 
 IN_USE = (NodeState.UP, NodeState.SUSPECT)
-_AS_THEY_ARE = ("outstanding", "running", "slots", "backlog_tokens", "reported_waiting", "response_seconds")
+_AS_THEY_ARE = (
+    "outstanding",
+    "queue_growth",
+    "running",
+    "slots",
+    "backlog_tokens",
+    "reported_running",
+    "reported_waiting",
+    "reported_kv_usage",
+    "response_seconds",
+)
 
 
 class FleetReading(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,8 @@ from pointsman.brain.model.facts import (
     NodeChanged,
     Placed,
     PolicyChanged,
+    PolicyRaised,
+    ProbeFailed,
     Queued,
     Refused,
 )
@@ -65,6 +67,8 @@ class Metrics:
         self.queued: Counts = defaultdict(int)
         self.decisions: Counts = defaultdict(int)
         self.transitions: Counts = defaultdict(int)
+        self.probe_failures: Counts = defaultdict(int)
+        self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
         self._submitted: dict[int, float] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
@@ -75,7 +79,9 @@ class Metrics:
             Ended: self._ended,
             Refused: self._refused,
             NodeChanged: self._node_changed,
+            ProbeFailed: self._probe_failed,
             PolicyChanged: self._policy_changed,
+            PolicyRaised: self._policy_raised,
         }
 
     def __call__(self, fact: Fact) -> None:
@@ -125,11 +131,18 @@ class Metrics:
         if fact.after == GONE:
             self._forget(fact.node)
 
+    def _probe_failed(self, fact: ProbeFailed) -> None:
+        self.probe_failures[(fact.node,)] += 1
+
+    def _policy_raised(self, fact: PolicyRaised) -> None:
+        self.policy_errors[fact.policy, fact.call] += 1
+
     def _policy_changed(self, fact: PolicyChanged) -> None:
         self.policy_changes[fact.scope, fact.policy] += 1
 
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
-        for series, place in ((self.lanes, 1), (self.requests, 1), (self.tries, 1), (self.transitions, 0)):
+        second = (self.lanes, self.requests, self.tries)
+        for series, place in [(self.transitions, 0), (self.probe_failures, 0), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]

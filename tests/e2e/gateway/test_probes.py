@@ -40,7 +40,6 @@ async def test_a_real_vllms_pages(world: World) -> None:
     assert (report.node, report.ok, report.models) == ("n", True, ("tiny",))
     assert (report.running, report.waiting, report.kv_blocks, report.block_tokens) == (0, 0, 40, 32)
     assert report.started_at is not None
-    assert 0 < report.latency_s < 1
 
 
 async def test_configured_models_are_not_asked_for(world: World) -> None:

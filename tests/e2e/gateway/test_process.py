@@ -82,7 +82,11 @@ async def test_it_stops_gently(gateway: tuple[Process, ScriptedUpstream]) -> Non
         assert (await other.ask(path="/v1/models", method="GET")).status == 200
         assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 59
     assert await process.ended() == 0
-    assert "Traceback" not in await process.words()
+    words = await process.words()
+    assert "Traceback" not in words
+    assert f"1 node: {node.url}\n" in words
+    assert f"node {node.url}: joining -> up (admitted)\n" in words
+    assert "stopping: still serving for 0.3 s (requests under way: 1); press Ctrl-C again to stop now" in words
 
 
 async def test_a_second_signal_stops_at_once(gateway: tuple[Process, ScriptedUpstream]) -> None:
@@ -106,7 +110,7 @@ async def test_a_taken_port_is_explained(gateway: tuple[Process, ScriptedUpstrea
     await second.start()
     assert await second.ended() == 1
     words = await second.words()
-    assert str(first.port) in words
+    assert f"cannot listen on 127.0.0.1:{first.port}, the data port: " in words
     assert "Traceback" not in words
 
 

@@ -1,19 +1,24 @@
 """The dispatcher's calls and the orders that follow."""
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Placed, Refused
-from pointsman.brain.model.node import NodeState
-from pointsman.brain.model.orders import Abort
+from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Placed, PolicyRaised, Refused
+from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Abort, Refuse
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import View
 from pointsman.brain.policies.least_requests import LeastRequests
 from pointsman.brain.policies.registry import build
+from pointsman.brain.policies.table import PolicyTable
 
 
 def fleet_of(*names: str, policy: str = "least_requests", slots: int = 8, **settings: object) -> TestDriver:
@@ -318,6 +323,7 @@ def test_the_end_of_a_nodes_last_request_is_told_before_the_end_of_the_node() ->
 class Fragile(LeastRequests):
     """Raises for the tenant "odd", whether asked to choose or to pick."""
 
+    name: ClassVar[str] = "fragile"
     binds_late = True
 
     def choose(self, request: Request, view: View) -> Choice:
@@ -330,7 +336,8 @@ class Fragile(LeastRequests):
 
 
 def test_a_policy_that_raises_costs_its_own_request_alone() -> None:
-    driver = fleet_of("a", slots=1)
+    facts: list[Fact] = []
+    driver = fleet_of("a", slots=1, observers=[facts.append])
     driver.obey(driver.dispatcher.set_policy("default", Fragile(), 0.0))
     assert driver.ended[driver.submit(tenant="odd")] == "policy_failed"
     running = driver.submit()
@@ -339,6 +346,32 @@ def test_a_policy_that_raises_costs_its_own_request_alone() -> None:
     assert driver.ended[odd] == "policy_failed"
     assert driver.node(fine) == "a"
     driver.rest()
+    raised = [(fact.policy, fact.call, fact.request.tenant) for fact in facts if isinstance(fact, PolicyRaised)]
+    assert raised == [("fragile", "choose", "odd"), ("fragile", "pick", "odd"), ("fragile", "choose", "odd")]
+
+
+class Answering(LeastRequests):
+    """Answers what it is told to, which may be nonsense."""
+
+    name: ClassVar[str] = "answering"
+    answer: ClassVar[Any] = None
+
+    def choose(self, request: Request, view: View) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize("answer", [None, 0, Choice(2, np.zeros(2), "far"), Choice(-1, np.zeros(2), "before")])
+def test_an_answer_that_is_none_is_the_policys_failure(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Answering, "answer", answer)
+    facts: list[Fact] = []
+    dispatcher = Dispatcher(BrainSettings(), PolicyTable(Answering()), [facts.append])
+    for name in "ab":
+        dispatcher.add_node(NodeSpec(url=f"http://{name}", models=("m",)), 0.0)
+    (order,) = dispatcher.submit(Request(id="r", model="m"), 0.0)
+    assert isinstance(order, Refuse)
+    assert str(order.error) == "policy 'answering' failed; see the gateway's log"
+    assert dispatcher.at_rest()
+    assert [type(fact) for fact in facts] == [PolicyRaised, Refused]
 
 
 def test_a_policy_without_a_memo_leaves_the_memo_of_another_route() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver
 
+from pointsman.brain.model.facts import NodeChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -155,3 +156,29 @@ def test_undrain_shortens_no_time_out(driver: TestDriver) -> None:
         driver.report("a", ok=False)
     driver.obey(driver.dispatcher.undrain("a", 0.0))
     assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+
+
+def test_a_node_that_lists_no_models_stays_joining_until_it_does() -> None:
+    facts: list[object] = []
+    driver = TestDriver(observers=[facts.append])
+    driver.obey(driver.dispatcher.add_node(NodeSpec(url="http://c", id="c"), 0.0))
+    for models in (None, ()):
+        driver.report("c", models=models)
+        assert driver.dispatcher.fleet.states[0] is NodeState.JOINING
+    assert facts == [ProbeFailed(0.0, "c", "joining", "it lists no models")] * 2
+    driver.report("c", models=("m",))
+    assert facts[2:] == [NodeChanged(0.0, "c", "joining", "up", "admitted")]
+
+
+def test_why_a_node_falls_is_told() -> None:
+    facts: list[object] = []
+    driver = TestDriver(observers=[facts.append])
+    driver.add("a")
+    facts.clear()
+    for _ in range(2):
+        driver.report("a", ok=False, reason="refused")
+    assert facts == [
+        ProbeFailed(0.0, "a", "up", "refused"),
+        ProbeFailed(0.0, "a", "up", "refused"),
+        NodeChanged(0.0, "a", "up", "suspect", "probed_badly", "refused"),
+    ]

@@ -35,3 +35,9 @@ def test_origins() -> None:
 def test_no_addresses(url: str) -> None:
     with pytest.raises(ValueError, match=r"not an http|[Pp]ort"):
         Origin.parse(url)
+
+
+@pytest.mark.parametrize("url", ["http://h:8000/v1", "http://h:8000/v1/", "http://h/engines/v1"])
+def test_a_path_that_requests_bring_along_is_none_of_the_address(url: str) -> None:
+    with pytest.raises(ValueError, match="ends in /v1: give the address without it"):
+        Origin.parse(url)

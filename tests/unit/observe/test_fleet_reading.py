@@ -24,6 +24,7 @@ def test_a_dispatcher_is_read_node_by_node_without_the_removed_ones() -> None:
     for name in "abc":
         dispatcher.add_node(NodeSpec(url=f"http://{name}", id=name, models=("m",), slots=2, kv_tokens=3200), 0.0)
         dispatcher.report(NodeReport(node=name, ok=True), 0.0)
+    dispatcher.report(NodeReport(node="c", ok=True, running=3, waiting=4, kv_usage=0.25), 0.0)
     dispatcher.remove_node("a", 0.0)
     for i in range(5):
         chain = Chain("bytes", [i * 10, i * 10 + 1], 64.0)
@@ -33,6 +34,10 @@ def test_a_dispatcher_is_read_node_by_node_without_the_removed_ones() -> None:
     assert reading.states == ["up", "up"]
     assert reading.columns["outstanding"] == [2.0, 2.0]
     assert reading.columns["load"] == [1.0, 1.0]
+    assert reading.columns["queue_growth"] == [0.0, 0.0]
+    assert reading.columns["reported_running"] == [0.0, 3.0]
+    assert reading.columns["reported_waiting"] == [0.0, 4.0]
+    assert reading.columns["reported_kv_usage"] == [0.0, 0.25]
     assert reading.columns["cap"] == [2.0, 2.0]
     assert all(0.0 < share < 1.0 for share in reading.columns["kv_reserved"])
     assert reading.queues == {"m": 1}

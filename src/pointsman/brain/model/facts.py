@@ -87,13 +87,33 @@ class Refused(msgspec.Struct, frozen=True, gc=False):
 
 
 class NodeChanged(msgspec.Struct, frozen=True, gc=False):
-    """A node moved between states of its health table."""
+    """A node moved between states of its health table; `reason` is why its probe or request failed, if one did."""
 
     now: float
     node: str
     before: str
     after: str
     event: str
+    reason: str = ""
+
+
+class ProbeFailed(msgspec.Struct, frozen=True, gc=False):
+    """A probe of a node that is `state` failed, or found no models; a change of the state is told after it."""
+
+    now: float
+    node: str
+    state: str
+    reason: str
+
+
+class PolicyRaised(msgspec.Struct, frozen=True):
+    """A policy's `call` ("choose" or "pick") raised `error` over `request`."""
+
+    now: float
+    policy: str
+    call: str
+    request: Request
+    error: Exception
 
 
 class PolicyChanged(msgspec.Struct, frozen=True, gc=False):
@@ -104,4 +124,6 @@ class PolicyChanged(msgspec.Struct, frozen=True, gc=False):
     policy: str
 
 
-Fact = Decided | Placed | Queued | FirstToken | Ended | Refused | NodeChanged | PolicyChanged
+Fact = (
+    Decided | Placed | Queued | FirstToken | Ended | Refused | NodeChanged | ProbeFailed | PolicyChanged | PolicyRaised
+)

@@ -6,13 +6,12 @@ import msgspec
 class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One reading of one node. None means: this source does not say.
 
-    `ok` is false when the reading itself failed; `latency_s` is how long the answer took. `kv_usage` is a share 0..1
+    `ok` is false when the reading itself failed, for `reason`. `kv_usage` is a share 0..1
     of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a plain server's own figure.
     """
 
     node: str
     ok: bool
-    latency_s: float = 0.0
     reason: str = ""
     models: tuple[str, ...] | None = None
     running: int | None = None

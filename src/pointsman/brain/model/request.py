@@ -37,7 +37,6 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     tenant: str = ""
     session: str = ""
     route: str = ""
-    deadline: float | None = None
 
     def __post_init__(self) -> None:
         if self.priority <= 0.0:

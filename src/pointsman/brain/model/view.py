@@ -31,7 +31,9 @@ COLUMNS = (
     "block_tokens",  # tokens per block
     "backlog_tokens",  # booked uncached prompt tokens not yet computed
     "context_tokens",  # tokens in the KV cache of live requests, booked
+    "reported_running",  # requests the engine computes at its last report
     "reported_waiting",  # requests in the engine's own queue at its last report
+    "reported_kv_usage",  # share of the engine's KV blocks in use at its last report
     "reported_load",  # a plain server's own load figure at its last report; 0 where none
     "response_seconds",  # dispatch to first byte, peak EWMA
     "service_seconds",  # mean seconds a request spends here
@@ -63,7 +65,9 @@ class Columns:
     block_tokens: Floats
     backlog_tokens: Floats
     context_tokens: Floats
+    reported_running: Floats
     reported_waiting: Floats
+    reported_kv_usage: Floats
     reported_load: Floats
     response_seconds: Floats
     service_seconds: Floats
@@ -179,7 +183,9 @@ class View:
     block_tokens = _Column()
     backlog_tokens = _Column()
     context_tokens = _Column()
+    reported_running = _Column()
     reported_waiting = _Column()
+    reported_kv_usage = _Column()
     reported_load = _Column()
     response_seconds = _Column()
     service_seconds = _Column()

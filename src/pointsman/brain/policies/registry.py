@@ -1,6 +1,8 @@
 """Policies by name: one row each."""
 
+import dataclasses
 import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -58,23 +60,27 @@ def build(name: str, parameters: dict[str, Any] | None = None) -> Policy:
     """The policy `name` with `parameters` over its defaults. Raises UnknownPolicy."""
     kind = POLICIES.get(name)
     if kind is None:
-        near = difflib.get_close_matches(name, POLICIES, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UnknownPolicy(f"no policy named {name!r}; {hint}there are: {', '.join(sorted(POLICIES))}")
+        raise UnknownPolicy(
+            f"no policy named {name!r}; {_hint(name, POLICIES)}there are: {', '.join(sorted(POLICIES))}"
+        )
     return _with_parameters(kind, parameters or {})
 
 
 def _with_parameters(kind: type[Policy], parameters: dict[str, Any]) -> Policy:
-    allowed = sorted(getattr(kind, "__dataclass_fields__", {}))
+    allowed = sorted(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]
     for key in parameters:
         if key not in allowed:
-            raise UnknownPolicy(
-                f"policy {kind.name!r} has no parameter {key!r}; it has: {', '.join(allowed) or 'none'}"
-            )
+            has = f"{_hint(key, allowed)}it has: {', '.join(allowed) or 'none'}"
+            raise UnknownPolicy(f"policy {kind.name!r} has no parameter {key!r}; {has}")
     try:
         return msgspec.convert(parameters, kind, dec_hook=_wrapped)
     except msgspec.ValidationError as error:
         raise UnknownPolicy(f"policy {kind.name!r}: {error}") from None
+
+
+def _hint(given: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(given, list(known), n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 def _wrapped(kind: type, given: Any) -> Policy:

@@ -78,6 +78,21 @@ def test_choice_is_valid_pure_and_replayable(name: str, seed: int, candidates: i
             assert answer(policy, view.snapshot(), request) == answer(policy, view, request)
 
 
+@pytest.mark.parametrize("name", EVERY)
+@given(seed=st.integers(0, 10_000), tickets=st.integers(1, 6), candidates=st.integers(1, 5))
+def test_one_of_the_waiting_tickets_is_picked(name: str, seed: int, tickets: int, candidates: int) -> None:
+    policy = build(name)
+    requests = [Request(id=f"r{n}", model="m", prompt_tokens=1000.0) for n in range(tickets)]
+    overlaps = np.random.default_rng(seed).uniform(0.0, 1000.0, (tickets, candidates))
+    views = [make(seed, candidates) for _ in requests]
+    for view, overlap in zip(views, overlaps, strict=True):
+        view.overlap = overlap
+    picked = policy.pick(requests, views)
+    assert 0 <= picked < tickets
+    assert policy.pick(requests, [view.snapshot() for view in views]) == picked
+    assert policy.binds_late or picked == 0
+
+
 @pytest.mark.parametrize("name", sorted(set(EVERY) - POSITIONAL - TWO))
 @given(seed=st.integers(0, 10_000), candidates=st.integers(2, 8))
 def test_order_of_candidates_does_not_matter(name: str, seed: int, candidates: int) -> None:

@@ -15,8 +15,14 @@ def test_near_miss_is_suggested() -> None:
 
 
 def test_unknown_parameter_names_the_known() -> None:
-    with pytest.raises(UnknownPolicy, match=r"no parameter 'wload'.*w_load"):
+    with pytest.raises(UnknownPolicy, match=r"no parameter 'wload'; did you mean 'w_load'\? it has: "):
         build("jffc", {"wload": 1.0})
+
+
+@pytest.mark.parametrize("attribute", ["name", "binds_late"])
+def test_what_belongs_to_the_class_is_no_parameter(attribute: str) -> None:
+    with pytest.raises(UnknownPolicy, match=f"no parameter '{attribute}'"):
+        build("fastest_completion", {attribute: "x"})
 
 
 def test_wrong_value_names_the_policy() -> None:

@@ -1,0 +1,59 @@
+"""Tells the operator, a line each, how nodes and policies change and what fails.
+
+Strategy: requests are not logged, metrics count them and `GET /decisions` shows them. What could repeat for ever is
+told once: a node's failing probes until their reason or the node's state changes, a policy's exceptions once a minute.
+"""
+
+from collections.abc import Callable
+from logging import INFO, WARNING, Logger
+from typing import Any
+
+from pointsman.brain.model.facts import Fact, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed
+from pointsman.brain.model.node import NodeState
+
+AGAIN_SECONDS = 60.0
+"""A policy that raises over every request is told this often."""
+_GRAVE = (NodeState.SUSPECT, NodeState.DOWN)
+
+
+class Log:
+    """A subscriber to facts that writes to `log`; it remembers a reason per node in trouble and a time per policy."""
+
+    def __init__(self, log: Logger) -> None:
+        self._log = log
+        self._trouble: dict[str, str] = {}
+        self._raised: dict[tuple[str, str], float] = {}
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            NodeChanged: self._node_changed,
+            ProbeFailed: self._probe_failed,
+            PolicyChanged: self._policy_changed,
+            PolicyRaised: self._policy_raised,
+        }
+
+    def __call__(self, fact: Fact) -> None:
+        handle = self._handlers.get(type(fact))
+        if handle is not None:
+            handle(fact)
+
+    def _node_changed(self, fact: NodeChanged) -> None:
+        if fact.after not in _GRAVE:
+            self._trouble.pop(fact.node, None)
+        why = fact.event.replace("_", " ") + (f": {fact.reason}" if fact.reason else "")
+        level = WARNING if fact.after in _GRAVE else INFO
+        self._log.log(level, "node %s: %s -> %s (%s)", fact.node, str(fact.before), str(fact.after), why)
+
+    def _probe_failed(self, fact: ProbeFailed) -> None:
+        if self._trouble.get(fact.node) != fact.reason:
+            self._trouble[fact.node] = fact.reason
+            self._log.warning("node %s (%s): probe failed: %s", fact.node, str(fact.state), fact.reason)
+
+    def _policy_changed(self, fact: PolicyChanged) -> None:
+        self._log.info("policy of %s: %s", fact.scope, fact.policy or "dropped, the default decides")
+
+    def _policy_raised(self, fact: PolicyRaised) -> None:
+        which = (fact.policy, fact.call)
+        told = self._raised.get(which)
+        if told is None or fact.now - told >= AGAIN_SECONDS:
+            self._raised[which] = fact.now
+            text = "policy %s: `%s` raised over request %s; told once a minute, counted in pointsman_policy_errors"
+            self._log.error(text, *which, fact.request.id, exc_info=fact.error)

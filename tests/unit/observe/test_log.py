@@ -1,0 +1,74 @@
+import logging
+
+import pytest
+
+from pointsman.brain.model.facts import Fact, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed, Queued
+from pointsman.brain.model.request import Request
+from pointsman.observe.log import AGAIN_SECONDS, Log
+
+REQUEST = Request(id="r1", model="m")
+
+
+def lines(caplog: pytest.LogCaptureFixture, *facts: Fact) -> list[str]:
+    """What is logged of `facts`, each line with its level."""
+    caplog.set_level(logging.DEBUG)
+    log = Log(logging.getLogger("test"))
+    for fact in facts:
+        log(fact)
+    return [f"{record.levelname} {record.getMessage()}" for record in caplog.records]
+
+
+def raised(now: float, policy: str = "mine") -> PolicyRaised:
+    return PolicyRaised(now, policy, "choose", REQUEST, AttributeError("no such column"))
+
+
+def test_a_nodes_life_has_a_line_for_each_change(caplog: pytest.LogCaptureFixture) -> None:
+    facts = (
+        NodeChanged(0.0, "a", "joining", "up", "admitted"),
+        NodeChanged(1.0, "a", "up", "down", "tripped", "reset"),
+        NodeChanged(2.0, "a", "down", "draining", "drain"),
+    )
+    assert lines(caplog, *facts) == [
+        "INFO node a: joining -> up (admitted)",
+        "WARNING node a: up -> down (tripped: reset)",
+        "INFO node a: down -> draining (drain)",
+    ]
+
+
+def test_failing_probes_are_told_once_a_reason(caplog: pytest.LogCaptureFixture) -> None:
+    facts = (
+        *[ProbeFailed(0.0, "a", "up", "refused")] * 3,
+        ProbeFailed(1.0, "b", "up", "refused"),
+        ProbeFailed(2.0, "a", "up", "timeout"),
+    )
+    assert lines(caplog, *facts) == [
+        "WARNING node a (up): probe failed: refused",
+        "WARNING node b (up): probe failed: refused",
+        "WARNING node a (up): probe failed: timeout",
+    ]
+
+
+def test_a_node_that_came_back_is_told_of_again(caplog: pytest.LogCaptureFixture) -> None:
+    failed = ProbeFailed(0.0, "a", "up", "refused")
+    falls, returns = (NodeChanged(0.0, "a", "", after, "") for after in ("suspect", "up"))
+    assert len(lines(caplog, failed, falls, failed, returns, failed)) == 4
+
+
+def test_changes_of_policy(caplog: pytest.LogCaptureFixture) -> None:
+    facts = PolicyChanged(0.0, "default", "jffc"), PolicyChanged(0.0, "model:m", "")
+    assert lines(caplog, *facts) == [
+        "INFO policy of default: jffc",
+        "INFO policy of model:m: dropped, the default decides",
+    ]
+
+
+def test_a_policy_that_raises_is_told_with_its_traceback_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    facts = raised(0.0), raised(1.0), raised(1.0, "other"), raised(AGAIN_SECONDS)
+    told = lines(caplog, *facts)
+    assert [line.split(":")[0] for line in told] == ["ERROR policy mine", "ERROR policy other", "ERROR policy mine"]
+    assert "`choose` raised over request r1" in told[0]
+    assert "AttributeError: no such column" in caplog.text
+
+
+def test_requests_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert lines(caplog, Queued(0.0, 1, REQUEST, 1)) == []
