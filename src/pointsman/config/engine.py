@@ -26,6 +26,6 @@ def load_shape(config: EngineConfig) -> ModelShape:
         raise ValueError(f"no profile {config.profile!r}: give a config.json or one of {', '.join(MODELS)}")
     try:
         document = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise ValueError(f"{path}: {error}") from error
     return shape_from_hf(document, path.parent.name or path.stem)

@@ -78,5 +78,5 @@ def _table(how: Begin) -> PolicyTable:
 def _decode(number: int, line: bytes) -> Entry:
     try:
         return msgspec.json.decode(line, type=Entry)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise JournalError(f"line {number}: {error}") from None

@@ -85,7 +85,7 @@ def _opened(
 def _json_format(line: str, where: str) -> TraceFormat:
     try:
         keys = msgspec.json.decode(line, type=dict[str, object]).keys()
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise TraceError(f"{where}: {error}") from None
     if "chat_id" in keys:
         return BailianFormat()
@@ -102,7 +102,7 @@ def _parsed(
     for number, line in body:
         try:
             rows.append(fmt.parse(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             problems.append(f"{name}, line {number}: {error}")
             if not lenient:
                 raise TraceError(problems[0]) from error

@@ -40,3 +40,10 @@ def test_a_file_that_is_not_json_is_named(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(ValueError, match=r"config\.json"):
         load_shape(EngineConfig(profile=str(path)))
+
+
+def test_a_profile_nested_too_deeply(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"a":' + "[" * 50_000 + "]" * 50_000 + "}")
+    with pytest.raises(ValueError, match=r"config\.json"):
+        load_shape(EngineConfig(profile=str(path)))

@@ -149,3 +149,10 @@ def test_published_traces_are_read_whole(file, rows):
     assert all(a.arrival_s <= b.arrival_s for a, b in pairwise(trace.rows))
     gaps = [b.arrival_s - a.arrival_s for a, b in pairwise(trace.rows)]
     assert sum(gap == 0 for gap in gaps) < 0.01 * rows
+
+
+@pytest.mark.parametrize("first", ["", '{"timestamp":0,"input_length":1,"output_length":1,"hash_ids":[]}\n'])
+def test_deep_nesting_is_a_bad_row(first):
+    deep = '{"timestamp":0,"else":' + "[" * 50_000 + "]" * 50_000 + "}"
+    with pytest.raises(TraceError, match=f"line {2 if first else 1}"):
+        read_trace([line for line in (first, deep) if line], "f.x")

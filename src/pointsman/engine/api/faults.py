@@ -3,10 +3,11 @@
 import os
 import socket
 import struct
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from aiohttp import web
+from msgspec import Meta
 from xxhash import xxh3_64_intdigest
 
 from pointsman.engine.api.errors import ApiError
@@ -38,12 +39,12 @@ class Fault(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """
 
     kind: Kind
-    n: int = 0
-    factor: float = 1.0
-    status: int = 500
-    count: int | None = None
-    fraction: float = 1.0
-    seconds: float | None = None
+    n: Annotated[int, Meta(ge=0)] = 0
+    factor: Annotated[float, Meta(gt=0)] = 1.0
+    status: Annotated[int, Meta(ge=200, le=599)] = 500
+    count: Annotated[int, Meta(ge=1)] | None = None
+    fraction: Annotated[float, Meta(gt=0, le=1)] = 1.0
+    seconds: Annotated[float, Meta(gt=0)] | None = None
 
 
 class FaultBoard:

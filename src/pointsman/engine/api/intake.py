@@ -29,7 +29,7 @@ def decoder(kind: type[Body]) -> Callable[[bytes], Body]:
     def read(body: bytes) -> Body:
         try:
             return decode(body)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:  # the latter for JSON nested too deeply
             raise ApiError(str(error)) from None
 
     return read

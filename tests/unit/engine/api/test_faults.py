@@ -1,6 +1,10 @@
 """Which request meets which fault."""
 
+import pytest
+
+from pointsman.engine.api.errors import ApiError
 from pointsman.engine.api.faults import Fault, FaultBoard
+from pointsman.engine.api.intake import decoder
 
 
 def kinds(board: FaultBoard, count: int) -> list[str | None]:
@@ -37,3 +41,11 @@ def test_clearing_ends_them_all() -> None:
     board.add(Fault(kind="status"))
     board.clear()
     assert kinds(board, 1) == [None]
+
+
+@pytest.mark.parametrize(
+    "wrong", ['"n":-1', '"factor":0', '"status":-1', '"status":99999', '"count":0', '"fraction":0', '"seconds":-1']
+)
+def test_faults_that_cannot_be(wrong: str) -> None:
+    with pytest.raises(ApiError):
+        decoder(Fault)(b'{"kind":"status",%b}' % wrong.encode())

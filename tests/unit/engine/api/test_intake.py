@@ -79,3 +79,9 @@ def test_other_forms_are_refused(value: Any) -> None:
 def test_a_wrong_field_is_named() -> None:
     with pytest.raises(ApiError, match="max_tokens"):
         completion(max_tokens="many")
+
+
+def test_deep_nesting_is_the_clients_fault() -> None:
+    deep = b"[" * 50_000 + b"]" * 50_000
+    with pytest.raises(ApiError):
+        decoder(CompletionRequest)(b'{"prompt":"hi","else":%b}' % deep)
