@@ -86,7 +86,7 @@ def test_an_interrupted_run_leaves_no_process(how):
 def test_what_cannot_work_is_said_before_anything_starts(flags, told):
     run = demo(*flags)
     _, err = run.communicate(timeout=20)
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert told in err
 
 

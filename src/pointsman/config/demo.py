@@ -42,24 +42,39 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def read_demo_trace(config: DemoConfig) -> Trace | None:
-    """The trace to replay, if one is named. Raises TraceError when it cannot be opened or read."""
+    """The trace to replay, if one is named. Raises ConfigError when it cannot be opened, TraceError when not read."""
     if not config.trace:
         return None
     try:
         with Path(config.trace).open(encoding="utf-8") as lines:
             return read_trace(lines, Path(config.trace).name, lenient=config.lenient)
     except OSError as error:
-        raise TraceError(f"{config.trace}: {error.strerror}") from error
+        raise ConfigError(f"`trace`: {config.trace}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise TraceError(f"{config.trace}: not a text file: {error.reason}") from error
 
 
+def check_report(config: DemoConfig) -> None:
+    """Whether a report could be written where the settings say; what is there stays. Raises ConfigError."""
+    path = Path(config.report)
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"`report`: {config.report}: exists and is not a file")
+    _write_beside(config, "").unlink()
+
+
 def write_report(config: DemoConfig, html: str) -> None:
-    """Write the report where the settings say. Raises ConfigError when that is no place to write."""
+    """Put the report in the place of what is there, at once and only when it is whole. Raises ConfigError."""
+    _write_beside(config, html).replace(Path(config.report).resolve())
+
+
+def _write_beside(config: DemoConfig, html: str) -> Path:
+    path = Path(config.report).resolve()
+    part = path.with_name(f"{path.name}.part")
     try:
-        Path(config.report).write_text(html, encoding="utf-8")
+        part.write_text(html, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"`report`: {config.report}: {error.strerror}") from None
+    return part
 
 
 def journal_folder(config: DemoConfig) -> Path | None:

@@ -1,11 +1,13 @@
-"""The command: plan, compare with progress bars, tell."""
+"""The command: plan, compare while telling how far it is, tell the result."""
 
 import asyncio
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +16,22 @@ import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from pointsman import __version__
 from pointsman.brain.policies.registry import UnknownPolicy, build
-from pointsman.config.demo import DemoConfig, read_demo_trace, write_report
+from pointsman.clock import unix_seconds
+from pointsman.config.demo import DemoConfig, check_report, read_demo_trace, write_report
+from pointsman.config.flags import ConfigError
+from pointsman.observe.columns import ARROWS
 from pointsman.observe.page import Disturbance, Page
 from pointsman.observe.page import Run as PageRun
 from pointsman.observe.report import MissingExtra, check_libraries, render
-from pointsman.observe.table import comparison_table
+from pointsman.observe.table import MARKS, comparison_table
 from pointsman.workload.rows import TraceError
 
 from .errors import DemoError
 from .plan import planned
 from .result import Result, Round
-from .run import Plan, compare
+from .run import Plan, Tick, compare
 
 TITLE = "Policies on an uneven fleet, one node of which degrades and recovers"
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -34,7 +40,7 @@ INTERRUPTED = 130  # what a shell reports for Ctrl-C
 def main(config: DemoConfig) -> int:
     """Run the comparison and print it; returns the exit status: 0, 1 when it could not run, 130 when interrupted.
 
-    Raises ConfigError when the report cannot be written where the settings say.
+    Raises ConfigError when a setting cannot be used: a policy, the trace, the place of the report.
     """
     err = Console(stderr=True)
     try:
@@ -51,15 +57,15 @@ def main(config: DemoConfig) -> int:
 
 
 def _check(config: DemoConfig) -> None:
-    """What can be known to be wrong before two minutes are spent. Raises DemoError, MissingExtra or ConfigError."""
+    """What can be known to be wrong before two minutes are spent. Raises ConfigError or MissingExtra."""
     for policy in config.policies:
         try:
             build(policy)
         except UnknownPolicy as error:
-            raise DemoError(str(error)) from None
+            raise ConfigError(f"`policies`: {error}") from None
     if config.report:
         check_libraries()
-        write_report(config, "")
+        check_report(config)
 
 
 def _measured(config: DemoConfig, err: Console) -> Result:
@@ -72,7 +78,7 @@ def _measured(config: DemoConfig, err: Console) -> Result:
         scene=plan.scene,
         window=plan.window,
         workload=plan.demand.description,
-        notes=plan.demand.notes,
+        remarks=plan.demand.notes,
         saturation_rps=saturation,
         load=config.load,
         seed=config.seed,
@@ -82,18 +88,39 @@ def _measured(config: DemoConfig, err: Console) -> Result:
 
 
 def _compared(plan: Plan, config: DemoConfig, err: Console) -> list[Round]:
+    progress = _bars if err.is_terminal else _lines
+    with progress(plan, config, err) as tick, tempfile.TemporaryDirectory(prefix="pointsman-demo-") as folder:
+        return _run(compare(plan, config.policies, Path(folder), tick))
+
+
+@contextmanager
+def _bars(plan: Plan, config: DemoConfig, err: Console) -> Iterator[Tick]:
     columns = (
         TextColumn("{task.description:<20}"),
         BarColumn(),
         TextColumn("{task.completed:.0f} of {task.total:.0f} engine seconds"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=err) as progress, tempfile.TemporaryDirectory(prefix="pointsman-demo-") as folder:
+    with Progress(*columns, console=err) as progress:
         bars = {policy: progress.add_task(policy, total=plan.seconds, start=False) for policy in config.policies}
-        return _run(compare(plan, config.policies, Path(folder), _ticker(progress, bars)))
+        yield _ticker(progress, bars)
 
 
-def _ticker(progress: Progress, bars: dict[str, TaskID]) -> Callable[[str, float], None]:
+@contextmanager
+def _lines(plan: Plan, config: DemoConfig, err: Console) -> Iterator[Tick]:
+    """For logs and pipes: one line when a policy's turn begins."""
+    begun: list[str] = []
+
+    def tick(policy: str, _: float) -> None:
+        if policy not in begun:
+            begun.append(policy)
+            turn = f"{policy}: {len(begun)} of {len(config.policies)}, {plan.seconds:.0f} engine seconds"
+            err.print(turn, markup=False, highlight=False)
+
+    yield tick
+
+
+def _ticker(progress: Progress, bars: dict[str, TaskID]) -> Tick:
     def tick(policy: str, engine_second: float) -> None:
         progress.start_task(bars[policy])
         progress.update(bars[policy], completed=engine_second)
@@ -115,21 +142,33 @@ async def _terminable(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
 
 
 def _tell(config: DemoConfig, result: Result, err: Console) -> None:
-    if config.report:
-        write_report(config, render(_page(result)))
-        err.print(f"report written to {config.report}", markup=False)
     if config.json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(result.as_json()), indent=2).decode() + "\n")
-        return
+    else:
+        _print(result, Console())
+    if config.report:
+        write_report(config, render(_page(result)))
+        err.print(f"report written to {config.report}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print(result: Result, out: Console) -> None:
+    """The table, what must not be missed, and what was measured. In a pipe, no cell can be bold, so none is said to."""
+    marks = MARKS if out.is_terminal and out.color_system else ""
     rows = [one.figures for one in result.rounds]
-    Console().print(comparison_table(rows, title=TITLE, caption="\n".join(result.caption())))
+    out.print(comparison_table(rows, title=TITLE, caption=f"{result.caption()}\n{ARROWS} {marks}"))
+    for style, sentences in (("yellow", result.findings()), ("dim", result.notes())):
+        if sentences:
+            out.print("", *sentences, sep="\n", style=style, markup=False, highlight=False)
 
 
 def _page(result: Result) -> Page:
     fault, seconds = result.scene.fault, result.window.end_s
     return Page(
         title=TITLE,
-        caption=tuple(result.caption()),
+        made=f"Made by Pointsman {__version__} on {datetime.fromtimestamp(unix_seconds()):%Y-%m-%d at %H:%M}.",
+        caption=result.caption(),
+        findings=tuple(result.findings()),
+        notes=tuple(result.notes()),
         runs=tuple(PageRun(one.figures, one.samples) for one in result.rounds),
         nodes=tuple(node.name for node in result.scene.nodes),
         seconds=seconds,

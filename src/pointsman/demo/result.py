@@ -25,13 +25,17 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """One policy's run. `lateness_p99_s`: how late the client sent requests, in engine seconds."""
+    """One policy's run. `lateness_p99_s`: how late the client sent requests, in engine seconds.
+
+    `unanswered`: requests cut because no whole answer had come long after the run's end; `problems`: other failures.
+    """
 
     figures: Figures
     samples: tuple[Sample, ...]
     cpu: Usage
     lateness_p99_s: float
     problems: tuple[str, ...]
+    unanswered: int = 0
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -41,7 +45,7 @@ class Result(msgspec.Struct, frozen=True):
     scene: Scene
     window: Window
     workload: str
-    notes: tuple[str, ...]
+    remarks: tuple[str, ...]
     saturation_rps: float
     load: float
     seed: int
@@ -62,22 +66,33 @@ class Result(msgspec.Struct, frozen=True):
             found.append(f"the machine was busy: {busiest:.1f} of {self.cpus} cores")
         return found
 
-    def caption(self) -> list[str]:
-        """What was measured on what, one finished sentence each."""
+    def caption(self) -> str:
+        """What one must know to read the figures at all."""
+        return f"All times are engine seconds: wall seconds × {self.time_scale:g}."
+
+    def findings(self) -> list[str]:
+        """What a reader must not miss: who did not keep up, what failed, why not to believe the figures."""
+        return [
+            *(_overtaken(one) for one in self.rounds if one.unanswered),
+            *(f"Failures under {one.figures.name}: {'; '.join(one.problems)}." for one in self.rounds if one.problems),
+            *(f"UNSOUND: {doubt}; lower --time-scale or --load." for doubt in self.doubts()),
+        ]
+
+    def notes(self) -> list[str]:
+        """What was measured on what, finished sentences."""
         nodes = ", ".join(f"{node.name} {node.speed:.2f}×" for node in self.scene.nodes)
         fault = self.scene.fault
         return [
-            f"All times are engine seconds: wall seconds × {self.time_scale:g}.",
             f"Fleet: emulated engines ({nodes}) behind real sockets on {self.cpus} CPUs; {fault.node} is "
             f"{fault.factor:g} times slower between {fault.begins:.0%} and {fault.ends:.0%} of the run.",
             f"Load: {self.workload}; {self.load:.0%} of a saturation of {self.saturation_rps:.2f} requests/s, seed "
             f"{self.seed}, measured from {self.window.start_s:.0f} s to {self.window.end_s:.0f} s.",
-            "The gateway's own guards (a cap of requests per node, a queue, health) act under every policy; its time "
-            "constants are divided by the time scale.",
+            "Saturation: what the undisturbed fleet would finish with always enough to do and every prefix seen before "
+            "still cached; no policy reaches it.",
+            "The gateway's own guards (a cap of requests per node, a queue, health) act under every policy, so each "
+            "does better here than its bare rule would; their time constants are divided by the time scale.",
             f"Client lateness P99: {1000 * self.lateness_p99_s:.0f} ms.",
-            *(f"Note: {note}." for note in self.notes),
-            *(f"Failures under {one.figures.name}: {'; '.join(one.problems)}." for one in self.rounds if one.problems),
-            *(f"UNSOUND: {doubt}; lower --time-scale or --load." for doubt in self.doubts()),
+            *(f"{remark}." for remark in self.remarks),
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -89,12 +104,13 @@ class Result(msgspec.Struct, frozen=True):
                     "cpu_cores": msgspec.to_builtins(one.cpu),
                     "client_lateness_p99_s": one.lateness_p99_s,
                     "problems": list(one.problems),
+                    "unanswered": one.unanswered,
                 }
                 for one in self.rounds
             ],
             "seconds_are": f"engine seconds (wall × {self.time_scale:g})",
             "workload": self.workload,
-            "notes": list(self.notes),
+            "notes": list(self.remarks),
             "saturation_rps": self.saturation_rps,
             "load": self.load,
             "seed": self.seed,
@@ -107,3 +123,8 @@ class Result(msgspec.Struct, frozen=True):
             "sound": not self.doubts(),
             "doubts": self.doubts(),
         }
+
+
+def _overtaken(one: Round) -> str:
+    requests = "request was" if one.unanswered == 1 else "requests were"
+    return f"{one.figures.name} could not keep up: {one.unanswered} {requests} still unanswered when the run ended."

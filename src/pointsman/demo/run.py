@@ -24,7 +24,6 @@ from .stopwatch import EngineTime
 
 PATIENCE_TPOT_S = 0.1  # after the end of a run, a long answer may take this much a token; what is slower is cut
 MOST_PROBLEMS = 3
-CUT = "unanswered when the run ended"
 
 Tick = Callable[[str, float], None]
 
@@ -122,13 +121,15 @@ def _usage(before: Usage, after: Usage, wall_s: float) -> Usage:
 
 def _judged(plan: Plan, policy: str, asked: list[Asked], places: dict[str, str], usage: Usage) -> Round:
     samples = tuple(_sample(one, places) for one in asked)
-    problems = Counter(one.answer.problem or CUT for one in asked if not one.answer.complete)
+    failed = [one.answer.problem for one in asked if not one.answer.complete]
+    problems = Counter(filter(None, failed))
     return Round(
         figures=figures(policy, samples, plan.window, plan.scene.capacity()),
         samples=samples,
         cpu=usage,
         lateness_p99_s=float(np.quantile([one.late_s for one in asked], 0.99)) if asked else 0.0,
         problems=tuple(f"{count}× {problem}" for problem, count in problems.most_common(MOST_PROBLEMS)),
+        unanswered=failed.count(""),
     )
 
 

@@ -39,6 +39,7 @@ def session_demand(seed: int, requests_per_second: float, seconds: float) -> Dem
     return Demand(
         dialogues=tuple(_dialogue(session) for session in sessions),
         description=f"{len(sessions)} dialogues over {MIX.system_prompts} shared system prompts, closed loop",
+        notes=("Closed loop: nobody asks on before the answer is there, so slow answers lower the load they cause",),
     )
 
 

@@ -21,10 +21,16 @@ class Disturbance(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A report's content. `nodes`: in the order to show them; `seconds`: length of each run; `window`: what counted."""
+    """A report's content. Sentences: `caption` and `made` stand above the table, `findings` right below, `notes` last.
+
+    `nodes`: in the order to show them; `seconds`: length of each run; `window`: what counted.
+    """
 
     title: str
-    caption: tuple[str, ...]
+    made: str
+    caption: str
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
     runs: tuple[Run, ...]
     nodes: tuple[str, ...]
     seconds: float

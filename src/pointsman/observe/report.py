@@ -5,8 +5,9 @@ matplotlib and Jinja2 come with the extra `report` and are imported only here an
 
 from importlib.util import find_spec
 
+from .columns import ARROWS, COLUMNS, TIE, Column, best, cell
+from .comparison import Figures
 from .page import Page
-from .table import COLUMNS, cell
 
 NEEDED = ("matplotlib", "jinja2")
 
@@ -28,16 +29,31 @@ def render(page: Page) -> str:
     import jinja2
     import matplotlib
 
-    from .figures import STYLE, bars_svg, cdf_svg, timeline_svg
+    from . import figures
 
     loader = jinja2.PackageLoader("pointsman.observe")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    with matplotlib.rc_context(STYLE):
+    measured = [run.figures for run in page.runs]
+    with matplotlib.rc_context(figures.STYLE):
         return environment.get_template("report.html").render(
             page=page,
-            headings=[" ".join(heading.replace("-\n", "").split()) for heading, _, _ in COLUMNS],
-            rows=[(run.figures.name, [cell(run.figures, column) for column in COLUMNS]) for run in page.runs],
-            bars=bars_svg(page),
-            cdf=cdf_svg(page),
-            timeline=timeline_svg(page),
+            arrows=ARROWS,
+            tie=f"{TIE:.0%}",
+            headings=[(_heading(column), column.measure) for column in COLUMNS],
+            rows=[(row.name, _cells(row, measured)) for row in measured],
+            bars=figures.bars_svg(page),
+            curves=figures.cdf_svg(page),
+            lines=figures.lines([row.name for row in measured]),
+            maps=figures.timeline_svg(page),
+            shades=figures.shades(),
+            darkest=figures.darkest(page),
         )
+
+
+def _heading(column: Column) -> str:
+    return " ".join(column.heading).replace("- ", "").strip()
+
+
+def _cells(row: Figures, rows: list[Figures]) -> list[tuple[str, bool]]:
+    """What stands in each column, and whether it is the best there."""
+    return [(cell(row, column), row.name in best(rows, column)) for column in COLUMNS]

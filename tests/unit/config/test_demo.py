@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from pointsman.config.demo import DemoConfig, journal_folder, read_demo_trace, write_report
+from pointsman.config.demo import DemoConfig, check_report, journal_folder, read_demo_trace, write_report
 from pointsman.config.flags import ConfigError
 from pointsman.workload.rows import TraceError
 
@@ -29,7 +29,7 @@ def test_a_trace_is_read_by_its_name(tmp_path):
 
 
 def test_a_trace_that_is_not_there_or_not_text_is_explained(tmp_path):
-    with pytest.raises(TraceError, match="No such file"):
+    with pytest.raises(ConfigError, match=r"`trace`: .*No such file"):
         read_demo_trace(DemoConfig(trace=str(tmp_path / "no.csv")))
     (tmp_path / "b.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(TraceError, match="not a text file"):
@@ -39,6 +39,19 @@ def test_a_trace_that_is_not_there_or_not_text_is_explained(tmp_path):
 def test_the_report_is_written_where_asked(tmp_path):
     write_report(DemoConfig(report=str(tmp_path / "r.html")), "<p>é</p>")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == "<p>é</p>"
+
+
+def test_looking_whether_a_report_can_be_written_leaves_what_is_there(tmp_path):
+    (tmp_path / "r.html").write_text("old")
+    check_report(DemoConfig(report=str(tmp_path / "r.html")))
+    check_report(DemoConfig(report=str(tmp_path / "new.html")))
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("r.html", "old")]
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/", "/no/such/folder/r.html"])
+def test_a_report_replaces_files_only(place):
+    with pytest.raises(ConfigError, match=f"`report`: {place}: "):
+        check_report(DemoConfig(report=place))
 
 
 def test_the_folder_for_journals_is_made(tmp_path):

@@ -36,7 +36,7 @@ def test_json_is_all_there_is_on_stdout(measured, capsys):
     assert main(DemoConfig(policies=POLICIES, json=True)) == 0
     out, err = capsys.readouterr()
     assert [policy["name"] for policy in json.loads(out)["policies"]] == list(POLICIES)
-    assert "engine seconds" in err
+    assert "jffc: 2 of 2" in err
 
 
 def test_the_table_has_a_row_a_policy_and_says_its_unit(measured, capsys):
@@ -45,32 +45,55 @@ def test_the_table_has_a_row_a_policy_and_says_its_unit(measured, capsys):
     assert "round_robin" in out
     assert "jffc" in out
     assert "engine seconds" in out
+    assert "Bold" not in out  # in a pipe nothing is
+
+
+def test_a_pipe_gets_a_line_when_a_policys_turn_begins(measured, capsys):
+    assert main(DemoConfig(policies=POLICIES)) == 0
+    turns = [line.partition(",")[0] for line in capsys.readouterr().err.splitlines()]
+    assert turns == ["round_robin: 1 of 2", "jffc: 2 of 2"]
+
+
+def test_a_terminal_gets_bars_and_is_told_what_bold_means(measured, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert main(DemoConfig(policies=POLICIES)) == 0
+    out, err = capsys.readouterr()
+    assert "Bold: the best of its column" in out.replace("\n", " ")
+    assert "engine seconds" in err
 
 
 def test_the_report_is_written(measured, tmp_path, capsys):
     path = tmp_path / "out.html"
     assert main(DemoConfig(policies=POLICIES, report=str(path))) == 0
-    assert path.read_text().count("<svg") == 3
+    assert "Made by Pointsman" in path.read_text()
+    assert list(tmp_path.iterdir()) == [path]
     assert str(path.name) in capsys.readouterr().err.replace("\n", "")
 
 
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        (DemoConfig(policies=("jfc",)), "did you mean 'jffc'?"),
-        (DemoConfig(trace="/no/such/file"), "No such file"),
+        (DemoConfig(policies=("jfc",)), "`policies`: .*did you mean 'jffc'?"),
+        (DemoConfig(trace="/no/such/file"), "`trace`: /no/such/file: No such file"),
+        (DemoConfig(report="/no/such/folder/out.html"), "`report`: /no/such/folder/out.html: No such file"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(measured, capsys, config, told):
-    assert main(config) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert told in err
+def test_a_setting_that_cannot_be_used_is_known_before_measuring(measured, config, told):
+    with pytest.raises(ConfigError, match=told):
+        main(config)
 
 
-def test_a_report_that_cannot_be_written_is_known_before_measuring(measured):
-    with pytest.raises(ConfigError, match=r"`report`: /no/such/folder/out.html: No such file"):
-        main(DemoConfig(policies=POLICIES, report="/no/such/folder/out.html"))
+def test_a_run_that_ends_early_leaves_the_old_report(monkeypatch, tmp_path):
+    async def compare(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "compare", compare)
+    path = tmp_path / "out.html"
+    path.write_text("old")
+    assert main(DemoConfig(policies=POLICIES, report=str(path))) == 130
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(("error", "status"), [(DemoError("an engine died"), 1), (KeyboardInterrupt(), 130)])

@@ -120,7 +120,8 @@ async def test_the_unanswered_are_told(stage, tmp_path, monkeypatch):
 
     monkeypatch.setattr(run.ChatClient, "ask", never)
     (one,) = await compare(PLAN, ["a"], tmp_path, lambda *_: None)
-    assert one.problems == ("20× unanswered when the run ended",)
+    assert one.unanswered == 20
+    assert one.problems == ()
     assert one.figures.success == 0
 
 

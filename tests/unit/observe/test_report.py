@@ -3,8 +3,10 @@
 import re
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
+from pointsman.observe import figures as figures_module
 from pointsman.observe import report
 from pointsman.observe.comparison import Sample, Window, figures
 from pointsman.observe.page import Disturbance, Page, Run
@@ -20,10 +22,14 @@ def run(name, samples):
 
 def page(**changes):
     samples = [Sample(t, t + 0.5 + t / 20, t + 3, True, 100, 40, 20, NODES[t % 2]) for t in range(20)]
+    soon = [msgspec.structs.replace(sample, first_s=sample.sent_s + 0.125) for sample in samples]
     content = {
         "title": "A & B <compared>",
-        "caption": ("Times are seconds.",),
-        "runs": tuple(run(name, samples) for name in ("round_robin", "jffc", "hybrid", "two_choices")),
+        "made": "Made on a Monday.",
+        "caption": "Times are seconds.",
+        "findings": ("UNSOUND: <busy>.",),
+        "notes": ("Four nodes.",),
+        "runs": (*(run(name, samples) for name in ("round_robin", "hybrid", "two_choices")), run("jffc", soon)),
         "nodes": NODES,
         "seconds": 20.0,
         "window": WINDOW,
@@ -37,9 +43,9 @@ def html():
     return render(page())
 
 
-def test_three_well_formed_figures_stand_inline(html):
+def test_well_formed_figures_stand_inline(html):
     drawn = re.findall(r"<svg.*?</svg>", html, re.S)
-    assert len(drawn) == 3
+    assert len(drawn) == 2 + 2 + 4 + 4  # bars, curves, a map and a line of the legend a policy
     for svg in drawn:
         ElementTree.fromstring(svg)
 
@@ -52,11 +58,27 @@ def test_nothing_is_loaded_from_elsewhere(html):
 def test_text_is_escaped(html):
     assert "A &amp; B &lt;compared&gt;" in html
     assert "<compared>" not in html
+    assert "<busy>" not in html
 
 
 def test_every_policy_has_its_row_and_its_map(html):
     assert html.count("<td>jffc</td>") == 1
     assert html.count("jffc") >= 4
+
+
+def test_the_best_cell_of_a_column_is_marked(html):
+    assert '<td class="best">0.12</td>' in html
+    assert '<td class="best">40.0</td>' not in html  # all alike
+
+
+def test_the_result_stands_before_what_was_measured(html):
+    places = [html.index(text) for text in ("Made on", "Times are", "<td>jffc", "UNSOUND", "<svg", "Four nodes.")]
+    assert places == sorted(places)
+
+
+def test_curves_of_many_policies_differ():
+    looks = figures_module.lines([str(number) for number in range(18)])
+    assert len({(line.colour, line.dash) for line in looks}) == 18
 
 
 def test_equal_pages_give_equal_text(html):

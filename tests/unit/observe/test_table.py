@@ -5,23 +5,10 @@ import io
 from rich.console import Console
 
 from pointsman.observe.comparison import Sample, Window, figures
-from pointsman.observe.table import COLUMNS, cell, comparison_table
+from pointsman.observe.table import comparison_table
 
 WINDOW = Window(0.0, 10.0)
 MEASURED = figures("jffc", [Sample(1.0, 1.25, 3.25, True, 100, 25, 21, "a")], WINDOW, {"a": 1.0})
-
-
-def test_units_are_those_of_the_headings():
-    cells = {" ".join(column[0].split()): cell(MEASURED, column) for column in COLUMNS}
-    assert cells["success %"] == "100.0"
-    assert cells["TTFT P99 s"] == "0.25"
-    assert cells["TPOT mean ms"] == "100.0"
-    assert cells["token hits %"] == "25.0"
-
-
-def test_what_nobody_measured_is_a_dash():
-    nothing = figures("idle", [], WINDOW, {"a": 1.0})
-    assert [cell(nothing, column) for column in COLUMNS[1:]] == ["–"] * 7
 
 
 def test_the_table_keeps_the_order_given():
@@ -41,3 +28,19 @@ def test_nothing_is_cut_off_on_a_narrow_terminal():
     assert "through-" in text
     assert "lance" in text
     assert "…" not in text
+
+
+def printed(**terminal):
+    console = Console(file=io.StringIO(), width=100, **terminal)
+    rows = [
+        figures(name, [Sample(1.0, 1.0 + first, 3.0, True, 100, 25, 21, "a")], WINDOW, {"a": 1.0})
+        for name, first in (("soon", 0.25), ("late", 0.75))
+    ]
+    console.print(comparison_table(rows, title="t", caption="c"))
+    return console.file.getvalue()
+
+
+def test_the_best_is_marked_on_a_terminal_and_no_code_goes_into_a_pipe():
+    assert "\x1b[1;4m0.25\x1b[0m" in printed(force_terminal=True, color_system="standard")
+    assert "\x1b[1;4m0.75" not in printed(force_terminal=True, color_system="standard")
+    assert "\x1b" not in printed()
