@@ -1,7 +1,9 @@
 """Join the fastest free node: what is not free is not joined, the request waits centrally instead.
 
 The JFFC rule of T. Sun, T. He, I.-H. Hou (2026): the fastest chain with a free slot takes the arrival; with none, the
-arrival waits in one queue, and each release pulls the head of it.
+arrival waits in one queue, and each release pulls the head of it. It knows no cache and fills all slots of the fastest
+node before it looks at the next, so it suits long answers over nodes of few slots. The policy `jffc` shares the letters
+and no more: a weighted score of load, cache and resources, which forwards to the cache and always places.
 """
 
 from dataclasses import dataclass

@@ -3,6 +3,9 @@
 When the best-scored candidate is not the one that holds the prompt's cache, and the holder is not too busy, the request
 goes to the holder: the request travels to the cache, not the cache to the request. A holder must have a fair share of
 the prompt: where all requests begin with one system prompt, each node "holds" a little of everything.
+
+The other rule known as JFFC, join the fastest free chain, is the policy `fastest_free`. It looks at speed and free
+slots alone and makes a request wait when no slot is free; this one weighs the cache too and always places.
 """
 
 from dataclasses import dataclass
