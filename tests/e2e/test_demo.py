@@ -59,7 +59,7 @@ def test_policies_are_compared_over_real_sockets(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_leaves_no_process(how):
     run = demo("--policies", "round_robin")
     try:
@@ -74,6 +74,24 @@ def test_an_interrupted_run_leaves_no_process(how):
     assert out == ""
     assert "interrupted" in err
     assert not [child for child in children if alive(child)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
+def test_a_killed_run_leaves_no_process():
+    run = demo("--policies", "round_robin")
+    deadline = time.monotonic() + 20
+    while len(children := children_of(run.pid)) < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    run.kill()
+    run.communicate(timeout=20)
+    deadline = time.monotonic() + 10
+    while any(alive(child) for child in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = [child for child in children if alive(child)]
+    for child in left:
+        os.kill(child, signal.SIGKILL)
+    assert len(children) == 5
+    assert not left
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """Child processes of the demonstration: started with a log file each, ended by their own process id.
 
 Every child gets a session of its own, so that Ctrl-C on the terminal reaches only the demonstration, which then ends
-its children in order. Nothing is ever ended by name.
+its children in order. Where the demonstration itself is killed, Linux ends them. Nothing is ever ended by name.
 """
 
+import ctypes
 import os
 import signal
 import socket
@@ -18,6 +19,9 @@ COMMAND = (sys.executable, "-m", "pointsman")
 END_WITHIN_S = 3.0
 LOG_LINES_SHOWN = 12
 
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
 
 class Child:
     """One `pointsman` command running as a process. Ends with `end()`, which may be called at any time."""
@@ -28,7 +32,12 @@ class Child:
         self.log = folder / f"{name}.log"
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_end_with_parent if _libc else None,
             )
 
     @property
@@ -70,6 +79,12 @@ class Child:
         except OSError:
             return 0.0
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _end_with_parent() -> None:
+    """In the child: have the kernel end it when its parent is gone, however that went."""
+    assert _libc is not None
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def end_all(children: Sequence[Child]) -> None:

@@ -129,7 +129,7 @@ def _ticker(progress: Progress, bars: dict[str, TaskID]) -> Tick:
 
 
 def _run(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
-    """Run to the end; SIGINT and SIGTERM cancel it, so that its `finally` blocks end the child processes."""
+    """Run to the end; SIGINT, SIGTERM and SIGHUP cancel it, so that its `finally` blocks end the child processes."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_terminable(work))
 
@@ -137,7 +137,9 @@ def _run(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
 async def _terminable(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
     task = asyncio.current_task()
     if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # nohup wants to be left alone
+                asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     return await work
 
 
