@@ -77,7 +77,8 @@ def test_an_interrupted_run_leaves_no_process(how):
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-def test_a_killed_run_leaves_no_process():
+def test_a_killed_run_leaves_no_process(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # its logs are left behind
     run = demo("--policies", "round_robin")
     deadline = time.monotonic() + 20
     while len(children := children_of(run.pid)) < 5 and time.monotonic() < deadline:
