@@ -100,7 +100,7 @@ class TestDriver:
                 case Probe():
                     self.probes.append(order.node.name)
                 case Abort():
-                    self.finish(order.lease, Outcome(verdict=Verdict.CANCELLED, reason=order.why))
+                    self.finish(order.lease, Outcome(verdict=Verdict.FAIL, reason=order.why, delivered=False))
         self.check()
 
     def rest(self) -> None:

@@ -167,9 +167,19 @@ class Dispatcher:
         return self._pumped_all(now)
 
     def report(self, report: NodeReport, now: float) -> list[Order]:
-        """A probe, scrape or heartbeat of a node."""
-        self.membership.report(report, now)
+        """A probe, scrape or heartbeat of a node.
+
+        What a node that thereby goes down has not begun to answer is aborted, to be tried elsewhere: nothing else
+        would end a plain request on a node that hangs.
+        """
+        down = self.membership.report(report, now)
+        if down is not None:
+            self._out.extend(self._abandoned(down))
         return self._pumped_all(now)
+
+    def _abandoned(self, row: int) -> list[Order]:
+        leases = self._leases.values()
+        return [Abort(lease.id, "node_down") for lease in leases if lease.row == row and lease.first_at is None]
 
     # Policies
 

@@ -119,25 +119,27 @@ class Membership:
                 self._move(row, event, now, outcome.reason)
         self.settle(row, now)
 
-    def report(self, report: NodeReport, now: float) -> None:
-        """A reading of a node. Unknown nodes are passed over: they may have left meanwhile.
+    def report(self, report: NodeReport, now: float) -> int | None:
+        """A reading of a node; its row if it goes down by that. Unknown nodes are passed over: they may have left.
 
         A node that is well and lists no models stays joining: no request could go there.
         """
         row = self._fleet.row_of.get(report.node)
         if row is None:
-            return
+            return None
         if report.ok:
             self._learn(row, report, now)
         elif now - self._progress.get(row, -1e9) < PROBE_SECONDS:
-            return
+            return None
         self._fleet.columns.reported_load[row] = (report.load or 0.0) if report.ok else 1.0
         fit = report.ok and bool(self._fleet.models[row])
         if not fit:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         event = self.health.probed(row, report.ok, now)
-        if event is not None and (fit or event is not Event.ADMITTED):
-            self._move(row, event, now, report.reason)
+        if event is None or not (fit or event is not Event.ADMITTED):
+            return None
+        moved = self._move(row, event, now, report.reason)
+        return row if moved and self._fleet.states[row] is NodeState.DOWN else None
 
     def refresh(self, now: float) -> None:
         """Move the caps that follow the time, or the size of requests."""
@@ -192,10 +194,11 @@ class Membership:
             self._placement.pool.resize(row, report.kv_blocks)
             self._placement.resized(row)
 
-    def _move(self, row: int, event: Event, now: float, reason: str = "") -> None:
+    def _move(self, row: int, event: Event, now: float, reason: str = "") -> bool:
+        """Apply the event; true if the node's state changed."""
         before = self.health.records[row].state
         if not self.health.on(row, event, now):
-            return
+            return False
         after = self.health.records[row].state
         self._fleet.states[row] = after
         self._fleet.touch()
@@ -206,6 +209,7 @@ class Membership:
             self._ramping.add(row)
         self._recap(row, now)
         self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event, reason))
+        return True
 
     def _must_stay(self, row: int) -> bool:
         """Whether taking the node out would leave a model fewer than half of its nodes, or none."""

@@ -117,7 +117,7 @@ class Exchange:
 
     def aborted(self, lease: int, why: str) -> None:
         if self._attempt is not None and lease == self._lease:
-            self._attempt.settle(self._cancelled(why))
+            self._attempt.settle(Outcome(verdict=Verdict.FAIL, reason=why, status=502, delivered=self._reply.started))
 
     # The client's connection
 

@@ -235,6 +235,20 @@ def test_the_booking_of_a_stream_lasts_until_its_first_token() -> None:
     assert driver.dispatcher.fleet.columns.backlog_tokens[0] == 0
 
 
+def test_what_a_hanging_node_has_not_begun_is_tried_elsewhere() -> None:
+    driver = fleet_of("a", "b")
+    tickets = [driver.submit(stream=stream) for stream in (False, True, True, False, True, True)]
+    on_a = [ticket for ticket in tickets if driver.node(ticket) == "a"]
+    begun = on_a[0]
+    driver.first_token(driver.lease_of(begun))
+    driver.tick(30.0)
+    for _ in range(4):
+        driver.report("a", ok=False)
+    assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+    assert driver.node(begun) == "a"
+    assert {driver.node(ticket) for ticket in on_a[1:]} == {"b"}
+
+
 def test_a_lease_that_nobody_ends_is_aborted() -> None:
     driver = fleet_of("a")
     ticket = driver.submit()
