@@ -5,8 +5,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import msgspec
 import uvloop
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from pointsman import __version__
 from pointsman.brain.policies.registry import UnknownPolicy, build
@@ -30,8 +28,9 @@ from pointsman.workload.rows import TraceError
 
 from .errors import DemoError
 from .plan import planned
+from .progress import progress
 from .result import Result, Round
-from .run import Plan, Tick, compare
+from .run import Plan, compare
 
 TITLE = "Policies on an uneven fleet, one node of which degrades and recovers"
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
@@ -88,44 +87,11 @@ def _measured(config: DemoConfig, err: Console) -> Result:
 
 
 def _compared(plan: Plan, config: DemoConfig, err: Console) -> list[Round]:
-    progress = _bars if err.is_terminal else _lines
-    with progress(plan, config, err) as tick, tempfile.TemporaryDirectory(prefix="pointsman-demo-") as folder:
+    with (
+        progress(config.policies, plan.seconds, err) as tick,
+        tempfile.TemporaryDirectory(prefix="pointsman-demo-") as folder,
+    ):
         return _run(compare(plan, config.policies, Path(folder), tick))
-
-
-@contextmanager
-def _bars(plan: Plan, config: DemoConfig, err: Console) -> Iterator[Tick]:
-    columns = (
-        TextColumn("{task.description:<20}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} engine seconds"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err) as progress:
-        bars = {policy: progress.add_task(policy, total=plan.seconds, start=False) for policy in config.policies}
-        yield _ticker(progress, bars)
-
-
-@contextmanager
-def _lines(plan: Plan, config: DemoConfig, err: Console) -> Iterator[Tick]:
-    """For logs and pipes: one line when a policy's turn begins."""
-    begun: list[str] = []
-
-    def tick(policy: str, _: float) -> None:
-        if policy not in begun:
-            begun.append(policy)
-            turn = f"{policy}: {len(begun)} of {len(config.policies)}, {plan.seconds:.0f} engine seconds"
-            err.print(turn, markup=False, highlight=False)
-
-    yield tick
-
-
-def _ticker(progress: Progress, bars: dict[str, TaskID]) -> Tick:
-    def tick(policy: str, engine_second: float) -> None:
-        progress.start_task(bars[policy])
-        progress.update(bars[policy], completed=engine_second)
-
-    return tick
 
 
 def _run(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:

@@ -48,12 +48,6 @@ def test_the_table_has_a_row_a_policy_and_says_its_unit(measured, capsys):
     assert "Bold" not in out  # in a pipe nothing is
 
 
-def test_a_pipe_gets_a_line_when_a_policys_turn_begins(measured, capsys):
-    assert main(DemoConfig(policies=POLICIES)) == 0
-    turns = [line.partition(",")[0] for line in capsys.readouterr().err.splitlines()]
-    assert turns == ["round_robin: 1 of 2", "jffc: 2 of 2"]
-
-
 def test_a_terminal_gets_bars_and_is_told_what_bold_means(measured, capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
