@@ -22,6 +22,9 @@ PAGES = {
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or with `check` say which are out of date."""
+    if arguments not in ([], ["check"]):
+        print("usage: scripts/docs [check]", file=sys.stderr)
+        return 2
     stale = []
     for name, page in PAGES.items():
         text = NOTE + page().rstrip() + "\n"

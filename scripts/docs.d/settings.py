@@ -15,6 +15,10 @@ Each command reads its settings from its flags, then from the TOML file named by
 the defaults below. A flag is the key with dashes: `node_key` is `--node-key`; tables are for the file. A wrong
 key or value stops the start and is told with the file, the key and what is allowed.
 
+How long things may take stands in two tables of `serve`: what passes between sockets in
+[`[timeouts]`](#timeouts), what the decisions wait for, such as a place in the queue or a first token, in
+[`[brain]`](#brain).
+
 """
 
 _WORDS = {
@@ -77,6 +81,8 @@ def _unwrapped(kind: types.Type) -> tuple[types.Type, str]:
     while isinstance(kind, types.Metadata):
         text = text or (kind.extra_json_schema or {}).get("description", "")
         kind = kind.type
+    if isinstance(kind, types.UnionType) and not text:
+        text = next((inner for each in kind.types if (inner := _unwrapped(each)[1])), "")
     return kind, text
 
 
@@ -118,8 +124,10 @@ def _default(field: types.Field) -> str:
         value = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else "required"
         if value == "required":
             return value
-    if value is None or value in ("", (), [], {}):
-        return ""
+    if value is None:
+        return "unset"
+    if value in ("", (), [], {}):
+        return "empty"
     if isinstance(value, bool):
         return code(str(value).lower())
     return ", ".join(map(code, value)) if isinstance(value, tuple | list) else code(str(value))

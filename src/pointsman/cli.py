@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -32,14 +33,14 @@ def _serve(arguments: list[str]) -> int:
 def _engine(arguments: list[str]) -> int:
     from pointsman.config.engine import EngineConfig, load_shape
     from pointsman.config.flags import ConfigError
-    from pointsman.engine.emulator import serve
+    from pointsman.engine.emulator import Engine, serve
 
     def run(config: EngineConfig) -> int:
         try:
-            shape = load_shape(config)
-        except ValueError as error:
+            engine = Engine(config, load_shape(config))
+        except (ValueError, OSError) as error:
             raise ConfigError(str(error)) from None
-        return serve(config, shape)
+        return serve(engine)
 
     return _configured("engine", EngineConfig, arguments, run)
 
@@ -59,7 +60,7 @@ def _replay(arguments: list[str]) -> int:
 
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
-    "serve": (_serve, "run the gateway before inference engines"),
+    "serve": (_serve, "run the gateway in front of inference engines"),
     "engine": (_engine, "run an emulated engine"),
     "demo": (_demo, "compare policies on emulated engines"),
     "replay": (_replay, "make the decisions of a recorded run again"),
@@ -89,8 +90,12 @@ def _overview(arguments: list[str]) -> int:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, (_, what) in COMMANDS.items():
         commands.add_parser(name, help=what)
+    if arguments and not arguments[0].startswith("-"):
+        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        parser.error(f"no COMMAND {arguments[0]!r}; {hint}there are: {', '.join(COMMANDS)}")
     parser.parse_args(arguments)
     return USAGE_ERROR
 
 
-_ABOUT = "One OpenAI-compatible address before many inference engines. Each command has its own --help."
+_ABOUT = "One OpenAI-compatible address in front of many inference engines. Each command has its own --help."

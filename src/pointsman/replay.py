@@ -26,13 +26,14 @@ SHOWN = 5
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """What a replay found. `calls` are the journal's lines, `other_starts` names the first of those that differ."""
+    """What a replay found. `other_starts` names the first calls that differ, `half_lines` what a killed run left."""
 
     calls: int = 0
     decisions: int = 0
     calls_that_start_otherwise: int = 0
     decisions_made_otherwise: int = 0
     other_starts: list[str] = []
+    half_lines: list[int] = []
 
     @property
     def same(self) -> bool:
@@ -71,7 +72,8 @@ def replayed(lines: Iterable[bytes], policy: str = "") -> Verdict:
 
         return Dispatcher(settings, table, [observe], now)
 
-    found = differences(_counted(lines, verdict), make)
+    found = differences(_counted(lines, verdict), make, verdict.half_lines.append)
+    verdict.calls -= len(verdict.half_lines)
     verdict.calls_that_start_otherwise = len(found)
     verdict.other_starts = [f"line {each.line}: {each.recorded} became {each.replayed}" for each in found[:SHOWN]]
     return verdict
@@ -94,5 +96,7 @@ def _tell(verdict: Verdict, config: ReplayConfig) -> None:
         f"{verdict.decisions} decisions made again from what their policy saw: "
         f"{verdict.decisions_made_otherwise} come out otherwise"
     )
+    for number in verdict.half_lines:
+        console.print(f"line {number} was passed over: its run was cut while writing it")
     for line in verdict.other_starts:
         console.print("  " + line, markup=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -366,11 +367,16 @@ async def test_the_audit_is_also_a_file(tmp_path: Path) -> None:
         (EngineConfig(audit_log="/nonexistent/log"), "/nonexistent/log"),
     ],
 )
-def test_what_cannot_start_says_why_in_a_line(
-    config: EngineConfig, reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert serve(config) == 1
-    assert reason in capsys.readouterr().err
+def test_what_cannot_be_made_says_why(config: EngineConfig, reason: str) -> None:
+    with pytest.raises((ValueError, OSError), match=reason):
+        Engine(config)
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert serve(Engine(EngineConfig(port=port))) == 1
+    assert str(port) in capsys.readouterr().err
 
 
 async def test_a_port_that_is_taken_is_an_error(client: Client) -> None:

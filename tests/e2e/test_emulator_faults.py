@@ -137,8 +137,8 @@ async def test_dying_in_the_middle_of_a_stream() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     code = (
-        "from pointsman.engine.emulator import serve; from pointsman.engine.settings import EngineConfig; "
-        f"serve(EngineConfig(port={port}))"
+        "from pointsman.engine.emulator import Engine, serve; from pointsman.engine.settings import EngineConfig; "
+        f"serve(Engine(EngineConfig(port={port})))"
     )
     process = await create_subprocess_exec(sys.executable, "-c", code, stdout=DEVNULL, stderr=PIPE)
     try:

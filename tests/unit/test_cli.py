@@ -24,6 +24,13 @@ def test_no_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) ->
     assert "COMMAND" in capsys.readouterr().err
 
 
+def test_a_near_miss_of_a_command_is_hinted_at(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["servee"])
+    assert ended.value.code == 2
+    assert "no COMMAND 'servee'; did you mean 'serve'? there are: serve, engine" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -41,7 +48,12 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
         (["serve", "--config", "/does/not/exist.toml"], "cannot be read"),
         (["serve", "--listen", "x"], "HOST:PORT"),
         (["serve", "--node", "x"], "not an http"),
+        (["serve", "--node", "http://127.0.0.1:8000/v1"], "ends in /v1"),
         (["engine", "--profile", "nope"], "no profile"),
+        (["engine", "--gpu", "1"], "unknown gpu"),
+        (["engine", "--audit-log", "/nonexistent/log"], "/nonexistent/log"),
+        (["demo", "--load", "3"], "`load` must be a number up to 2"),
+        (["demo", "--policies", "jfc"], "did you mean 'jffc'"),
     ],
 )
 def test_mistakes_take_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,18 @@ def test_a_changed_journal_is_noticed(journal: Callable[[str], Path], capsys: py
     assert found["other_starts"]
 
 
+def test_half_a_line_that_a_killed_process_left_is_told(
+    journal: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = journal("round_robin")
+    whole = path.read_bytes().count(b"\n")
+    path.write_bytes(path.read_bytes() + b'{"call":{"call":"ti')
+    status, found = result(capsys, "--journal", str(path))
+    assert (status, found["calls"], found["half_lines"]) == (0, whole, [whole + 1])
+    assert main(["replay", "--journal", str(path)]) == 0
+    assert f"line {whole + 1} was passed over" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

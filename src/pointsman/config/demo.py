@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from pointsman.config.flags import ConfigError
+from pointsman.config.flags import ConfigError, Directory, File, Names
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.traces import read_trace
 
@@ -26,8 +26,8 @@ POLICIES = (
 class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the demonstration compares, on what load, and what it leaves behind."""
 
-    policies: Annotated[tuple[str, ...], Meta(min_length=1, description="policies to compare, in order")] = POLICIES
-    trace: Annotated[str, Meta(description="replay this trace (Mooncake, Bailian, Azure or BurstGPT) open loop")] = ""
+    policies: Annotated[Names, Meta(min_length=1, description="policies to compare, in order")] = POLICIES
+    trace: Annotated[File, Meta(description="replay this trace (Mooncake, Bailian, Azure or BurstGPT) open loop")] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
     load: Annotated[float, Meta(gt=0, le=2, description="offered load as a share of the fleet's saturation")] = 0.7
     seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 11.0
@@ -37,8 +37,8 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ) = None
     seed: Annotated[int, Meta(ge=0, description="seed of arrivals, lengths and texts")] = 1
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
-    journals: Annotated[str, Meta(description="keep each policy's journal in this directory, for replay")] = ""
-    report: Annotated[str, Meta(description="write a self-contained HTML report with figures to this file")] = ""
+    journals: Annotated[Directory, Meta(description="keep each policy's journal in this directory, for replay")] = ""
+    report: Annotated[File, Meta(description="write a self-contained HTML report with figures to this file")] = ""
 
 
 def read_demo_trace(config: DemoConfig) -> Trace | None:

@@ -6,20 +6,29 @@ validate the result. What is wrong is reported once, as file, key and what is al
 """
 
 import argparse
-import difflib
-import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import inspect
+from msgspec import Meta, inspect
+
+from pointsman.config.explain import explain, unwrap
+
+# Kinds of text, as --help calls them.
+Address = Annotated[str, Meta(extra={"metavar": "HOST:PORT"})]
+Directory = Annotated[str, Meta(extra={"metavar": "DIRECTORY"})]
+File = Annotated[str, Meta(extra={"metavar": "FILE"})]
+Key = Annotated[str, Meta(extra={"metavar": "KEY"})]
+Keys = Annotated[tuple[str, ...], Meta(extra={"metavar": "KEY,..."})]
+Name = Annotated[str, Meta(extra={"metavar": "NAME"})]
+Names = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME,..."})]
+Paths = Annotated[tuple[str, ...], Meta(extra={"metavar": "PATH,..."})]
+Urls = Annotated[tuple[str, ...], Meta(extra={"metavar": "URL"})]
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
 
-_SCALARS = ((inspect.IntType, int), (inspect.FloatType, float), (inspect.StrType, str))
-_PATH = re.compile(r" - at `\$\.?(?P<path>[^`]*)`")
-_UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]+)`")
+_SCALARS = ((inspect.IntType, int, "N"), (inspect.FloatType, float, "NUMBER"), (inspect.StrType, str, "TEXT"))
 
 
 class ConfigError(Exception):
@@ -47,7 +56,7 @@ def convert(raw: dict[str, Any], tree: type[Settings], source: str) -> Settings:
     try:
         return msgspec.convert(raw, tree, strict=True)
     except msgspec.ValidationError as error:
-        raise ConfigError(_explain(str(error), tree, source)) from None
+        raise ConfigError(explain(str(error), tree, source)) from None
 
 
 def read_toml(path: str) -> dict[str, Any]:
@@ -60,69 +69,31 @@ def read_toml(path: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
 
 
-def _explain(message: str, tree: type[msgspec.Struct], source: str) -> str:
-    where = _PATH.search(message)
-    path = where["path"] if where else ""
-    text = _PATH.sub("", message)
-    unknown = _UNKNOWN.search(text)
-    if unknown:
-        allowed = _keys_at(tree, path)
-        near = difflib.get_close_matches(unknown["field"], allowed, n=1)
-        hint = f"did you mean `{near[0]}`? " if near else ""
-        key = ".".join(part for part in (path, unknown["field"]) if part)
-        return f"{source}: `{key}` is not a setting; {hint}allowed here: {', '.join(allowed)}"
-    return f"{source}: `{path or 'settings'}`: {text[:1].lower()}{text[1:]}"
-
-
-def _keys_at(tree: type[msgspec.Struct], path: str) -> list[str]:
-    """The field names of the table that `path` (as in `nodes[...].limits`) points at within `tree`."""
-    here: Any = inspect.type_info(tree)
-    for part in filter(None, re.sub(r"\[[^\]]*\]", ".[]", path).split(".")):
-        here = _step(here, part)
-    return sorted(field.encode_name for field in getattr(_unwrap(here), "fields", ()))
-
-
-def _step(here: Any, part: str) -> Any:
-    here = _unwrap(here)
-    if part == "[]":
-        return getattr(here, "item_type", getattr(here, "value_type", here))
-    for field in getattr(here, "fields", ()):
-        if field.encode_name == part:
-            return field.type
-    return here
-
-
-def _unwrap(kind: Any) -> Any:
-    if isinstance(kind, inspect.Metadata):
-        return _unwrap(kind.type)
-    if isinstance(kind, inspect.UnionType):
-        return next((_unwrap(t) for t in kind.types if not isinstance(t, inspect.NoneType)), kind)
-    return kind
-
-
 def _flag_kind(kind: Any) -> Any:
     """The innermost type when a flag can carry it, else None."""
-    inner = _unwrap(kind)
+    inner = unwrap(kind)
     scalar = (inspect.IntType, inspect.FloatType, inspect.StrType, inspect.BoolType, inspect.LiteralType)
     if isinstance(inner, scalar):
         return inner
     listed = (inspect.ListType, inspect.VarTupleType)
-    return inner if isinstance(inner, listed) and isinstance(_unwrap(inner.item_type), inspect.StrType) else None
+    return inner if isinstance(inner, listed) and isinstance(unwrap(inner.item_type), inspect.StrType) else None
 
 
 def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) -> None:
     flag = "--" + field.encode_name.replace("_", "-")
-    text = (_description(field.type) or "").replace("%", "%%") + _default_text(field)
+    text = (_told(field.type, "description") or "").replace("%", "%%") + _default_text(field)
     options: dict[str, Any] = {"dest": field.encode_name, "default": None, "help": text}
+    named = _told(field.type, "metavar")
     if isinstance(kind, inspect.BoolType):
-        options["action"] = argparse.BooleanOptionalAction
+        switch = {"action": "store_const", "const": True}
+        options |= {"action": argparse.BooleanOptionalAction} if field.default else switch
     elif isinstance(kind, inspect.LiteralType):
         options["choices"] = [value for value in kind.values if value is not None]
     elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
-        options |= {"action": "extend", "type": _parts, "metavar": "A,B,..."}
+        options |= {"action": "extend", "type": _parts, "metavar": named or "A,B,..."}
     else:
-        parse = next(to for of, to in _SCALARS if isinstance(kind, of))
-        options |= {"type": parse, "metavar": parse.__name__.upper()}
+        parse, usual = next((to, name) for of, to, name in _SCALARS if isinstance(kind, of))
+        options |= {"type": parse, "metavar": named or usual}
     parser.add_argument(flag, **options)
 
 
@@ -131,24 +102,18 @@ def _parts(text: str) -> list[str]:
     return [part for part in text.split(",") if part]
 
 
-def _description(kind: Any) -> str | None:
+def _told(kind: Any, what: str) -> str | None:
+    """The "description" or "metavar" (`Meta(extra=...)`) that an annotation gives to a type."""
     if isinstance(kind, inspect.Metadata):
-        schema = kind.extra_json_schema or {}
-        return schema.get("description") or _description(kind.type)
+        told = (kind.extra_json_schema or {}) | (kind.extra or {})
+        return told.get(what) or _told(kind.type, what)
     if isinstance(kind, inspect.UnionType):
-        return next((text for t in kind.types if (text := _description(t))), None)
+        return next((text for t in kind.types if (text := _told(t, what))), None)
     return None
 
 
 def _default_text(field: inspect.Field) -> str:
     default = field.default
-    if default is msgspec.NODEFAULT or default is None or default in ((), "", False):
+    if default is msgspec.NODEFAULT or default is None or default is False or default in ((), ""):
         return ""
     return f" (default: {', '.join(default) if isinstance(default, tuple | list) else default})"
-
-
-def described(kind: Any) -> str:
-    """The description of an `Annotated[...]` type, for generated reference pages."""
-    if get_origin(kind) is Annotated:
-        return next((m.description for m in get_args(kind)[1:] if getattr(m, "description", None)), "")
-    return ""

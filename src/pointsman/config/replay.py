@@ -6,14 +6,14 @@ from typing import Annotated, BinaryIO
 import msgspec
 from msgspec import Meta
 
-from pointsman.config.flags import ConfigError
+from pointsman.config.flags import ConfigError, File, Name
 
 
 class ReplayConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which recorded run to decide again, and by whom."""
 
-    journal: Annotated[str, Meta(description="journal written by `pointsman serve --journal FILE`")] = ""
-    policy: Annotated[str, Meta(description="decide by this policy instead of the recorded ones")] = ""
+    journal: Annotated[File, Meta(description="journal written by `pointsman serve --journal FILE`")] = ""
+    policy: Annotated[Name, Meta(description="decide by this policy instead of the recorded ones")] = ""
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
 
 

@@ -11,9 +11,9 @@ from msgspec import Meta
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
-from pointsman.brain.policies.registry import UnknownPolicy, build
+from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.config.flags import ConfigError
+from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Paths, Urls
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import Limits, Timeouts
@@ -21,6 +21,7 @@ from pointsman.gateway.upstream import Origin
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
+_NAMES = ", ".join(sorted(POLICIES))
 _PORT = re.compile(r"[0-9]{1,5}")
 _KEY = re.compile(r"[!-~]+")
 
@@ -34,24 +35,24 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything the gateway can be told. Scalars are flags too; tables belong in the file."""
 
-    listen: Annotated[str, Meta(description="address and port of the data port")] = "127.0.0.1:8080"
-    admin_listen: Annotated[str, Meta(description="address and port of the admin port; empty for none")] = (
+    listen: Annotated[Address, Meta(description="address and port of the data port")] = "127.0.0.1:8080"
+    admin_listen: Annotated[Address, Meta(description="address and port of the admin port; empty for none")] = (
         "127.0.0.1:9080"
     )
-    policy: Annotated[str, Meta(description="policy that decides unless a model or route has its own")] = (
+    policy: Annotated[Name, Meta(description=f"policy, unless a model or route has its own; one of {_NAMES}")] = (
         "fastest_completion"
     )
-    node: Annotated[tuple[str, ...], Meta(description="base URL of an engine; may be repeated")] = ()
+    node: Annotated[Urls, Meta(description="base URL of an engine; may be repeated")] = ()
     nodes: tuple[NodeSpec, ...] = ()
     policies: Annotated[dict[str, dict[str, Any]], Meta(description="parameters of policies by name")] = {}
     models: dict[str, ModelSettings] = {}
     routes: dict[str, PlainRoute] = {}
-    allow_paths: Annotated[tuple[str, ...], Meta(description="further JSON paths to relay by their model")] = ()
-    api_keys: Annotated[tuple[str, ...], Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
-    node_key: Annotated[str, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
-    node_key_file: Annotated[str, Meta(description="file that holds the key shown to the nodes")] = ""
-    chain_secret_file: Annotated[str, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
-    journal: Annotated[str, Meta(description="file that records every decision's inputs, for replay")] = ""
+    allow_paths: Annotated[Paths, Meta(description="further JSON paths to relay by their model")] = ()
+    api_keys: Annotated[Keys, Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
+    node_key: Annotated[Key, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
+    node_key_file: Annotated[File, Meta(description="file that holds the key shown to the nodes")] = ""
+    chain_secret_file: Annotated[File, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
+    journal: Annotated[File, Meta(description="file that records every decision's inputs, for replay")] = ""
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
@@ -106,11 +107,21 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
 
 
 def open_journal(path: str) -> BinaryIO:
-    """The journal, appended to. Raises ConfigError."""
+    """The journal, appended to on a line of its own, whatever a killed process left. Raises ConfigError."""
     try:
+        _end_line(Path(path))
         return Path(path).open("ab")
     except (OSError, ValueError) as error:
         raise ConfigError(f"`journal`: {path!r}: {getattr(error, 'strerror', error)}") from None
+
+
+def _end_line(path: Path) -> None:
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        if file.read() != b"\n":
+            file.write(b"\n")
 
 
 def address(text: str, key: str) -> tuple[str, int]:

@@ -33,25 +33,17 @@ MAX_BODY = 64 * 1024 * 1024
 _SHUTDOWN_SECONDS = 2.0  # running streams get this long to end
 
 
-def serve(config: EngineConfig, shape: ModelShape | None = None) -> int:
-    """Run an emulated engine until it is interrupted; `shape` replaces the preset that `config.profile` names.
+def serve(engine: "Engine") -> int:
+    """Run an emulated engine until it is interrupted.
 
-    Returns the exit status: 1, with a line on stderr, for settings that do not go together or a port that is taken.
+    Returns the exit status: 1, with a line on stderr, for a port that cannot be had.
     """
-    try:
-        engine = Engine(config, shape)
-    except (ValueError, OSError) as error:
-        return _failed(error)
     try:
         uvloop.run(_serve(engine))
     except OSError as error:
-        return _failed(error)
+        print(f"pointsman engine: {error}", file=sys.stderr)
+        return 1
     return 0
-
-
-def _failed(error: Exception) -> int:
-    print(f"pointsman engine: {error}", file=sys.stderr)
-    return 1
 
 
 async def _serve(engine: "Engine") -> None:
@@ -65,7 +57,11 @@ async def _serve(engine: "Engine") -> None:
 
 
 class Engine:
-    """A listening emulated engine, as an asynchronous context manager."""
+    """A listening emulated engine, as an asynchronous context manager.
+
+    `shape` replaces the preset that `config.profile` names. Raises ValueError for settings that do not go together,
+    OSError for an audit log that cannot be written.
+    """
 
     def __init__(self, config: EngineConfig, shape: ModelShape | None = None) -> None:
         self.config = config

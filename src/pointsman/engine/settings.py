@@ -8,18 +8,25 @@ from msgspec import Meta
 # msgspec takes a bound only inside an optional type, not around it
 Positive = Annotated[int, Meta(ge=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
+# What --help calls the values of flags.
+Host = Annotated[str, Meta(extra={"metavar": "HOST"})]
+Port = Annotated[int, Meta(extra={"metavar": "PORT"})]
+Name = Annotated[str, Meta(extra={"metavar": "NAME"})]
+Names = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME,..."})]
+Key = Annotated[str, Meta(extra={"metavar": "KEY"})]
+File = Annotated[str, Meta(extra={"metavar": "FILE"})]
 
 
 class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`pointsman engine`: an engine that answers like vLLM and takes the time a GPU would, without one."""
 
-    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
-    port: Annotated[int, Meta(description="port to listen on", ge=0, le=65535)] = 8100
-    model: Annotated[tuple[str, ...], Meta(description="names to serve (default: the profile's)")] = ()
-    profile: Annotated[str, Meta(description="model whose size sets the timing: a name or a config.json")] = (
+    host: Annotated[Host, Meta(description="address to listen on")] = "127.0.0.1"
+    port: Annotated[Port, Meta(description="port to listen on", ge=0, le=65535)] = 8100
+    model: Annotated[Names, Meta(description="names to serve (default: the profile's)")] = ()
+    profile: Annotated[Name, Meta(description="model whose size sets the timing: a name or a config.json")] = (
         "Llama-3-8B"
     )
-    gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
+    gpu: Annotated[Name, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
     tp: Annotated[int, Meta(description="tensor-parallel GPUs", ge=1)] = 1
     prefill_tokens_per_second: Annotated[
         PositiveFloat | None,
@@ -42,8 +49,8 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     time_scale: Annotated[float, Meta(description="engine seconds that pass in a second of wall time", gt=0)] = 1.0
     stream_interval: Annotated[int, Meta(description="tokens in a streamed chunk after the first", ge=1)] = 1
     mean_output_tokens: Annotated[int, Meta(description="mean length of answers that end by themselves", ge=1)] = 200
-    api_key: Annotated[str | None, Meta(description="bearer token that clients must send")] = None
-    audit_log: Annotated[str | None, Meta(description="file for the life of every request, as JSON lines")] = None
+    api_key: Annotated[Key | None, Meta(description="bearer token that clients must send")] = None
+    audit_log: Annotated[File | None, Meta(description="file for the life of every request, as JSON lines")] = None
     plain: Annotated[bool, Meta(description="be a plain HTTP inference server instead")] = False
     plain_base_seconds: Annotated[float, Meta(description="plain: response time without load", ge=0)] = 0.1
     plain_slope_seconds: Annotated[float, Meta(description="plain: response time added at full load", ge=0)] = 0.9

@@ -9,7 +9,9 @@ Seconds = Annotated[float, Meta(gt=0)]
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Seconds. Patience for a first token belongs to the brain (`brain.first_token_floor_s`), the queue's too."""
+    """Seconds on sockets. How long a request may queue is `brain.queue_timeout_s`, patience for its first token
+    `brain.first_token_floor_s` and `brain.first_token_ceiling_s`: the decisions depend on them.
+    """
 
     connect_s: Annotated[Seconds, Meta(description="opening a connection to a node")] = 2.0
     between_tokens_s: Annotated[Seconds, Meta(description="silence inside a stream that has begun")] = 60.0

@@ -1,4 +1,8 @@
-"""Making recorded decisions again: a whole journal, or one decision from what its policy saw."""
+"""Making recorded decisions again: a whole journal, or one decision from what its policy saw.
+
+A process that was killed may have left half a line as the last of its run. Nothing follows from it, so it is passed
+over, and told; half a line anywhere else is an error.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -20,6 +24,10 @@ def _unobserved(settings: BrainSettings, policies: PolicyTable, now: float) -> D
     return Dispatcher(settings, policies, (), now)
 
 
+def _quiet(_line: int) -> None:
+    """Tells nobody of a half line."""
+
+
 class JournalError(Exception):
     """A journal that cannot be read. The text names the line."""
 
@@ -35,29 +43,54 @@ class Difference(msgspec.Struct, frozen=True):
 
 def replay(lines: Iterable[bytes], make: Make = _unobserved) -> list[Started]:
     """Every start that the journal's calls lead to in a dispatcher from `make`. Raises JournalError."""
-    return [each for _, starts in _rerun(lines, make) for each in starts]
+    return [each for _, _, starts in _rerun(lines, make, _quiet) for each in starts]
 
 
-def differences(lines: Iterable[bytes], make: Make = _unobserved) -> list[Difference]:
-    """Where replaying the journal leads to other starts than it recorded. Raises JournalError."""
+def differences(
+    lines: Iterable[bytes], make: Make = _unobserved, cut: Callable[[int], None] = _quiet
+) -> list[Difference]:
+    """Where replaying the journal leads to other starts than it recorded. Raises JournalError.
+
+    `cut` is told the number of each half line that ends a run.
+    """
     return [
         Difference(line, entry.call, entry.started, starts)
-        for line, (entry, starts) in enumerate(_rerun(lines, make), start=1)
+        for line, entry, starts in _rerun(lines, make, cut)
         if starts != entry.started
     ]
 
 
-def _rerun(lines: Iterable[bytes], make: Make) -> Iterator[tuple[Entry, list[Started]]]:
+def _rerun(
+    lines: Iterable[bytes], make: Make, cut: Callable[[int], None]
+) -> Iterator[tuple[int, Entry, list[Started]]]:
     dispatcher: Dispatcher | None = None
-    for number, line in enumerate(lines, start=1):
-        entry = _decode(number, line)
+    for number, entry in _entries(lines, cut):
         if isinstance(entry.call, Begin):
             dispatcher = make(entry.call.settings, _table(entry.call), entry.call.now)
-            yield entry, []
+            yield number, entry, []
         elif dispatcher is None:
             raise JournalError("line 1: a journal begins with how the dispatcher was made")
         else:
-            yield entry, started(apply(entry.call, dispatcher))
+            yield number, entry, started(apply(entry.call, dispatcher))
+
+
+def _entries(lines: Iterable[bytes], cut: Callable[[int], None]) -> Iterator[tuple[int, Entry]]:
+    """The entries by number of their line, without half lines that end a run."""
+    half: JournalError | None = None
+    number = 0
+    for number, line in enumerate(lines, start=1):
+        entry = _decode(number, line)
+        if half is not None:
+            if isinstance(entry, JournalError) or not isinstance(entry.call, Begin):
+                raise half
+            cut(number - 1)
+        half = entry if isinstance(entry, JournalError) else None
+        if not isinstance(entry, JournalError):
+            yield number, entry
+    if half is not None:
+        if number == 1:
+            raise half
+        cut(number)
 
 
 def apply(call: Call, dispatcher: Dispatcher) -> list[Order]:
@@ -75,8 +108,11 @@ def _table(how: Begin) -> PolicyTable:
     return PolicyTable(built.pop("default"), built)
 
 
-def _decode(number: int, line: bytes) -> Entry:
+def _decode(number: int, line: bytes) -> Entry | JournalError:
+    """The entry, or why it is no JSON. Raises JournalError for JSON that is no entry."""
     try:
         return msgspec.json.decode(line, type=Entry)
-    except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
+    except (msgspec.ValidationError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise JournalError(f"line {number}: {error}") from None
+    except msgspec.DecodeError as error:
+        return JournalError(f"line {number}: {error}")

@@ -13,14 +13,22 @@ class Inner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     size: Annotated[int, Meta(ge=1)] = 1
 
 
+class Other(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    sum: Annotated[float, Meta(gt=0)] = 1.0
+
+
 class Tree(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     port: Annotated[int, Meta(ge=0, le=65535, description="port to listen on")] = 80
     share: Annotated[float, Meta(description="at most 100 %")] = 0.5
     mode: Annotated[Literal["fast", "slow"], Meta(description="how")] = "fast"
     limit: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="none if left out")] = None
     names: tuple[str, ...] = ()
+    word: Annotated[str, Meta(description="said first", extra={"metavar": "WORD"})] = ""
+    a_part: tuple[str, ...] = ()
     loud: bool = False
+    polite: bool = True
     inner: Inner = Inner()
+    other: Other = Other()
     parts: tuple[Inner, ...] = ()
     named: dict[str, Inner] = {}
 
@@ -50,7 +58,13 @@ def test_every_kind_of_flag_is_read() -> None:
 
 def test_what_is_not_given_leaves_the_default() -> None:
     assert load(Tree, None, flags()) == Tree()
-    assert load(Tree, None, flags("--no-loud")).loud is False
+    assert load(Tree, None, flags("--no-polite")).polite is False
+
+
+def test_only_what_is_on_by_default_can_be_switched_off() -> None:
+    with pytest.raises(SystemExit) as ended:
+        flags("--no-loud")
+    assert ended.value.code == 2
 
 
 def test_nested_tables_are_no_flags() -> None:
@@ -60,11 +74,17 @@ def test_nested_tables_are_no_flags() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("prot = 1", ["`prot` is not a setting", "did you mean `port`?", "allowed here: inner, limit"]),
-        ("port = 70000", ["`port`", "<= 65535"]),
-        ('mode = "quick"', ["`mode`", "quick"]),
+        ("prot = 1", ["`prot` is not a setting", "did you mean `port`?", "allowed here: a_part, inner, limit"]),
+        ("port = 70000", ["`port` must be a whole number up to 65535"]),
+        ('mode = "quick"', ["`mode` cannot be 'quick'; allowed are: fast, slow"]),
+        ('limit = "x"', ["`limit` must be a whole number, not text"]),
+        ("limit = 0", ["`limit` must be a whole number of at least 1"]),
+        ("[other]\nsum = 0", ["`other.sum` must be a number above 0"]),
+        ("[other]\nsize = 1", ["`other.size` is not a setting; did you mean `inner.size`? allowed here: sum"]),
+        ("sum = 1", ["`sum` is not a setting; did you mean `other.sum`?"]),
+        ("[[a_part]]\nx = 1", ["`a_part[0]` must be text, not a table; did you mean `[[parts]]`?"]),
         ("[inner]\nsice = 2", ["`inner.sice` is not a setting", "did you mean `size`?", "allowed here: size"]),
-        ("[[parts]]\nsize = 1\n[[parts]]\nsize = 0", ["`parts[1].size`", ">= 1"]),
+        ("[[parts]]\nsize = 1\n[[parts]]\nsize = 0", ["`parts[1].size` must be a whole number of at least 1"]),
         ("[[parts]]\nsice = 1", ["allowed here: size"]),
         ("[named.x]\nsice = 1", ["allowed here: size"]),
         ("port = ", ["not valid TOML"]),
@@ -93,6 +113,8 @@ def test_help_tells_description_and_default(capsys: pytest.CaptureFixture[str]) 
         flags("--help")
     text = " ".join(capsys.readouterr().out.split())
     assert "port to listen on (default: 80)" in text
+    assert "--word WORD said first" in text
+    assert "--no-polite" in text
     assert "at most 100 % (default: 0.5)" in text
     assert "{fast,slow}" in text
 

@@ -145,6 +145,15 @@ def test_files_that_cannot_be(path: str) -> None:
         gateway_settings(ServeConfig(chain_secret_file=path))
 
 
+@pytest.mark.parametrize(("left", "then"), [(b"", b""), (b"whole\n", b"whole\n"), (b"ha", b"ha\n")])
+def test_a_journal_goes_on_on_a_fresh_line(tmp_path: Path, left: bytes, then: bytes) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(left)
+    with open_journal(str(path)) as journal:
+        journal.write(b"new\n")
+    assert path.read_bytes() == then + b"new\n"
+
+
 def test_a_key_for_the_nodes_fits_a_header() -> None:
     with pytest.raises(ConfigError, match="node_key"):
         gateway_settings(ServeConfig(node_key="k\nx: y"))

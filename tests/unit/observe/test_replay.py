@@ -55,3 +55,19 @@ def test_a_journal_that_does_not_begin_is_refused() -> None:
 def test_a_broken_line_is_named() -> None:
     with pytest.raises(JournalError, match="line 2: "):
         replay([*lines(HEAD), b'{"call": {"call": "dance"}}'])
+
+
+@pytest.mark.parametrize("length", [1, 20, -1])
+def test_half_a_line_at_the_end_of_a_run_is_passed_over_and_told(length: int) -> None:
+    run = lines(HEAD, *MADE, PLACED)
+    half = run[-1][:length]
+    told: list[int] = []
+    assert differences([*run, half, *run, half], cut=told.append) == []
+    assert told == [5, 10]
+    assert replay([*run, half]) == PLACED.started
+
+
+def test_half_a_line_within_a_run_is_named() -> None:
+    run = lines(HEAD, *MADE, PLACED)
+    with pytest.raises(JournalError, match="line 3: "):
+        replay([*run[:2], run[2][:30], *run[3:]])

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 
 class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the brain weighs, waits, retries and judges. Durations in seconds."""
+    """How the brain weighs, waits, retries and judges. Durations in seconds; those of sockets are `[timeouts]`."""
 
     seed: Annotated[int, Meta(description="seed of every random draw; equal seeds give equal decisions")] = 0
     ttft_objective_s: Annotated[float, Meta(gt=0, description="backlog of this many seconds counts as load 1")] = 5.0
