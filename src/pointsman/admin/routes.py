@@ -129,7 +129,7 @@ ROUTES = (
     Route(
         method="GET",
         path="/decisions",
-        summary="The last decisions with every candidate's score",
+        summary="The last decisions, newest first, with every candidate's score",
         handler=_decisions,
         answer=list[Decision],
         query=DecisionsQuery,
@@ -137,7 +137,7 @@ ROUTES = (
     Route(
         method="GET",
         path="/decisions/{id}",
-        summary="What was decided about one request, by its id",
+        summary="What was decided about one request, by its id, oldest first",
         handler=_decisions_of,
         answer=list[Decision],
     ),

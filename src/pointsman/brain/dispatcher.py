@@ -217,6 +217,10 @@ class Dispatcher:
         names = self.models() if model is None else [model]
         return len({row for name in names for row in self.fleet.candidates(name)[0].tolist()})
 
+    def standing(self) -> str:
+        """How many nodes are in which state, for people: "2 down, 1 draining", or "none"."""
+        return self.fleet.standing()
+
     def queued(self) -> dict[str, int]:
         """Tickets that wait, for each model that is served or waited for."""
         waiting = dict.fromkeys(self.models(), 0)

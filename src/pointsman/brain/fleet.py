@@ -5,6 +5,7 @@ and write single cells; policies get read-only aliases of the rows in use (`tabl
 changes only when membership, health or models change, so that answer is kept until `touch` says it is stale.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -108,6 +109,12 @@ class Fleet:
     def serves(self, model: str) -> list[int]:
         """Rows whose node serves `model`, whatever its health."""
         return [row for row in self.rows() if model in self.models[row]]
+
+    def standing(self, model: str | None = None) -> str:
+        """How the nodes (that serve `model`) are, for people: "2 down, 1 draining"."""
+        rows = self.rows() if model is None else self.serves(model)
+        states = Counter(str(self.states[row]) for row in rows)
+        return ", ".join(f"{count} {state}" for state, count in states.most_common()) or "none"
 
     def served(self) -> frozenset[str]:
         """Every model some node serves, whatever its health."""

@@ -134,7 +134,8 @@ class WaitingRoom:
     def _too_late(self, ticket: Ticket) -> PointsmanError:
         model, limit = ticket.request.model, self._settings.queue_timeout_s
         if not len(self._fleet.candidates(model)[0]):
-            return NoNode(f"no node for model {model!r} became available within {limit:g} s; try again later")
+            told = f"no node for model {model!r} became available within {limit:g} s"
+            return NoNode(f"{told} (nodes: {self._fleet.standing(model)}); try again later")
         return QueueTimeout(f"model {model!r} stayed at capacity for {limit:g} s; try again later")
 
 

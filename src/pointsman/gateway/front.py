@@ -90,7 +90,7 @@ class Front:
         else:
             name = unquote_to_bytes(path.removeprefix(_MODELS + b"/")).decode(errors="replace")
             if name not in names:
-                raise ModelNotFound(name)
+                raise ModelNotFound(name, names)
             document = self._model(name)
         reply.send(own_lines(200, _JSON, request_id), msgspec.json.encode(document))
 
@@ -98,7 +98,7 @@ class Front:
         if self.lame:
             raise Stopping("this gateway is stopping")
         if not self._dispatcher.available():
-            raise NoNode("no node can take a request now")
+            raise NoNode(f"no node can take a request now (nodes: {self._dispatcher.standing()})")
         reply.send(own_lines(200, _JSON, b""), b'{"status":"ok"}')
 
     def _model(self, name: str) -> dict[str, object]:

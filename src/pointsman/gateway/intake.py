@@ -110,12 +110,12 @@ class Intake:
             return name
         models = dispatcher.models()
         if not models:
-            raise NoNode("no node has reported its models yet; try again later")
+            raise NoNode(f"no node has told its models (nodes: {dispatcher.standing()}); try again later")
         if name is None and len(models) == 1:
             return models[0]
         if name is None:
             raise BadRequest("you must provide a model parameter", param="model")
-        raise ModelNotFound(name)
+        raise ModelNotFound(name, models)
 
     def _chain(self, model: str, body: Body, prompt: Prompt) -> Chain | None:
         who = identity(model, body)

@@ -2,6 +2,7 @@
 
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.model.orders import Refuse
 from pointsman.brain.model.outcome import Outcome, Verdict
 
 
@@ -121,6 +122,19 @@ def test_queues_are_kept_for_those_who_wait_only() -> None:
     assert placed in driver.running.values()
     driver.tick(6.0)
     assert not driver.dispatcher.waiting.queues
+
+
+def test_who_waited_in_vain_is_told_how_the_nodes_are() -> None:
+    driver = TestDriver(queue_timeout_s=5.0)
+    for name in "abc":
+        driver.add(name)
+    for name in "ab":
+        driver.obey(driver.dispatcher.drain(name, 0.0))
+    for _ in range(4):
+        driver.report("c", ok=False)
+    driver.submit()
+    (order,) = [order for order in driver.dispatcher.tick(5.0) if isinstance(order, Refuse)]
+    assert "within 5 s (nodes: 2 draining, 1 down); try again" in str(order.error)
 
 
 def test_waiting_tickets_are_looked_at_when_only_time_passes() -> None:

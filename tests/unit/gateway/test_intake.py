@@ -28,6 +28,9 @@ class Driver:
     def models(self) -> list[str]:
         return self._models
 
+    def standing(self) -> str:
+        return "1 joining"
+
     def knows(self, model: str) -> bool:
         return model in self._models
 

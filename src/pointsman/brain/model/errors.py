@@ -21,8 +21,12 @@ PointsmanError
     └── NodeTimeout        504 node_timeout
 """
 
+from collections.abc import Sequence
+
 NAME_SHOWN = 200
 """Characters of a client's own words that an error repeats."""
+MODELS_SHOWN = 20
+"""Models that are named to a client who asked for another."""
 
 
 class PointsmanError(Exception):
@@ -61,8 +65,10 @@ class NotFound(ClientError):
 class ModelNotFound(NotFound):
     code = "model_not_found"
 
-    def __init__(self, model: str) -> None:
-        super().__init__(f"The model `{model[:NAME_SHOWN]}` does not exist.", param="model")
+    def __init__(self, model: str, served: Sequence[str] = ()) -> None:
+        names = ", ".join(served[:MODELS_SHOWN]) + (" and more" if len(served) > MODELS_SHOWN else "")
+        told = f" Served are: {names}." if served else ""
+        super().__init__(f"The model `{model[:NAME_SHOWN]}` does not exist.{told}", param="model")
 
 
 class MethodNotAllowed(ClientError):

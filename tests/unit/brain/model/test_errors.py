@@ -33,5 +33,12 @@ def test_every_error_has_what_a_client_needs(kind: type[PointsmanError]) -> None
     assert error.kind
 
 
+def test_an_unknown_model_is_told_with_some_that_are_served() -> None:
+    assert str(errors.ModelNotFound("x", ["a", "b"])) == "The model `x` does not exist. Served are: a, b."
+    many = str(errors.ModelNotFound("x", [f"m{n}" for n in range(100)]))
+    assert many.endswith("m18, m19 and more.")
+    assert "m20" not in many
+
+
 def test_only_overload_says_when_to_try_again() -> None:
     assert {kind for kind in tree() if kind.retry_after_s is not None} == set(tree(errors.Overloaded))
