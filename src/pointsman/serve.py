@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import resource
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -135,7 +136,8 @@ def _listening(address: str, which: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotListen(f"cannot listen on {address}, the {which} port: {error.strerror or error}") from None
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        raise CannotListen(f"cannot listen on {address}, the {which} port: {why}") from None
 
 
 def _counted(nodes: Sequence[NodeSpec]) -> str:
