@@ -64,7 +64,7 @@ class LatencyModel:
         self._error = columns.prediction_error
 
     def prior(self, row: int, prefill: PrefillPrior, tpot: TpotPrior, kind: str = "") -> None:
-        """A node takes the row; nodes of the same `kind` (model on hardware; "" = unknown) share what they learn."""
+        """A node takes the row; nodes of one `kind` (model on hardware; "" = all unknown) share what they learn."""
         pair_scale = max(prefill.per_pair, prefill.per_token / EVEN_CONTEXT)
         self._prefill.start(
             row,

@@ -25,6 +25,9 @@ ALARM_SAMPLES = 8
 SHARE_EVERY = 16
 """Samples of one node between two updates of those of its kind that have none."""
 
+SHARE_EARLY = (1, 2, 4, 8)
+"""And its first few: a prior far from the truth on the slow side would keep the others from ever being tried."""
+
 
 class _Node:
     """One row's regression and alarm."""
@@ -79,7 +82,7 @@ class Rates:
         node = self._nodes[row]
         ratio = node.observe(x, seconds)
         self._write(row)
-        if node.samples % SHARE_EVERY == 0:
+        if node.samples % SHARE_EVERY == 0 or node.samples in SHARE_EARLY:
             self._share(node.kind)
         return ratio
 
@@ -88,8 +91,8 @@ class Rates:
             column[row] = rate
 
     def _average(self, kind: str) -> Triple | None:
-        """The mean rates of the nodes of `kind` that have data; None for none, and for the kind "" (unknown)."""
-        known = [node.fit.rates for node in self._nodes.values() if kind and node.kind == kind and node.samples]
+        """The mean rates of the nodes of `kind` that have data; None for none."""
+        known = [node.fit.rates for node in self._nodes.values() if node.kind == kind and node.samples]
         if not known:
             return None
         first, second, third = (sum(rates) / len(known) for rates in zip(*known, strict=True))
