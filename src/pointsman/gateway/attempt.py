@@ -57,7 +57,7 @@ class Attempt:
         self._progress = progress
         self._clock = clock
         self._timeouts = timeouts
-        self._done: asyncio.Future[Outcome | None] = self._loop.create_future()
+        self._done: asyncio.Future[Outcome | None] = loop.create_future()
         self._answer: Answer | None = None
         self._connection: UpstreamConnection | None = None
         self._heard = False
@@ -81,7 +81,7 @@ class Attempt:
                 return self._done.result() or _failed(failure.reason)
             return _failed(failure.reason, free=True)
         finally:
-            self._release()
+            self.release()
 
     def settle(self, outcome: Outcome) -> None:
         """End the try from outside; what the client already has is ended as a cut answer."""
@@ -89,11 +89,13 @@ class Attempt:
             if self._answer is not None and self._reply.started:
                 self._answer.cut(outcome.reason)
             self._done.set_result(outcome)
-            self._release()
+            self.release()
 
-    def abandon(self) -> None:
-        """Let go of the node at once; nobody wants its answer any more."""
-        self._release()
+    def release(self) -> None:
+        """Let go of the node at once; its answer is over or nobody wants it any more."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def pause(self) -> None:
         if self._connection is not None:
@@ -164,12 +166,7 @@ class Attempt:
     def _fail(self, reason: str) -> None:
         if not self._done.done():
             self._done.set_result(self._answer.cut(reason) if self._answer else _failed(reason))
-        self._release()
-
-    def _release(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
+        self.release()
 
 
 def _failed(reason: str, *, free: bool = False) -> Outcome:

@@ -124,7 +124,7 @@ class Exchange:
     def client_left(self) -> None:
         self._connection = None
         if self._attempt is not None:
-            self._attempt.abandon()  # now: the task is cancelled only when the loop gets to it
+            self._attempt.release()  # now: the task is cancelled only when the loop gets to it
         if self.task is not None:
             self.task.cancel()
 

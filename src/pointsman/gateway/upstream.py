@@ -21,8 +21,6 @@ from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 _JOINED_BYTES = 64 * 1024
 """Up to this size copying a body behind its head is cheaper than a vectored write."""
-
-
 _ADDRESS = re.compile(r"[^\x00-\x20\x7f-\U0010ffff?#]+")
 """Neither spaces, control nor non-ASCII characters, nor a query or fragment, which would be dropped in silence."""
 _LONGEST_LABEL = 63
@@ -144,9 +142,6 @@ class UpstreamConnection(asyncio.Protocol):
         if self._sink is not None:
             self._sink.on_response_head(head)
 
-    def eof_received(self) -> bool:
-        return False
-
     def connection_lost(self, error: Exception | None) -> None:
         sink = self._sink
         self._pool.forget(self)
@@ -178,11 +173,10 @@ class UpstreamConnection(asyncio.Protocol):
 class Pool:
     """The connections to one origin."""
 
-    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "opened", "origin")
+    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "origin")
 
     def __init__(self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
         self.origin = origin
-        self.opened = 0
         self._clock = clock
         self._timeouts = timeouts
         self._limits = limits
@@ -215,7 +209,6 @@ class Pool:
             raise ConnectFailed("refused") from None
         except OSError:
             raise ConnectFailed("connect") from None
-        self.opened += 1
         return connection
 
     def give_back(self, connection: UpstreamConnection) -> None:
@@ -241,6 +234,7 @@ class Pool:
 
 
 _TCP_OPTIONS = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
+"""In seconds, but the last one in milliseconds; what a system does not have is left out."""
 
 
 def _keep_alive(sock: socket.socket) -> None:
@@ -248,11 +242,6 @@ def _keep_alive(sock: socket.socket) -> None:
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
         return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in (
-        ("TCP_KEEPIDLE", 30),
-        ("TCP_KEEPINTVL", 10),
-        ("TCP_KEEPCNT", 3),
-        ("TCP_USER_TIMEOUT", 60_000),
-    ):
+    for option, value in _TCP_OPTIONS:
         if hasattr(socket, option):
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
