@@ -25,6 +25,7 @@ from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
 from pointsman.gateway.app import Gateway
 from pointsman.gateway.upstream import Origin
+from pointsman.observe.calls import Begin
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
@@ -78,10 +79,7 @@ class Service:
         dispatcher = Dispatcher(config.brain, policies, observers, started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
-            journal = open_journal(config.journal)
-            exit_stack.callback(_close, journal)
-            journaled = Journaled(dispatcher, begin(config.brain, policies, started), journal.write)
-            dispatcher = cast(Dispatcher, journaled)  # the same methods, written down
+            dispatcher = _journaled(dispatcher, config.journal, begin(config.brain, policies, started), exit_stack)
         self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
         services = Services(
             dispatcher,
@@ -145,6 +143,13 @@ def _counted(nodes: Sequence[NodeSpec]) -> str:
         return "no nodes: add one with --node or POST /nodes"
     names = [node.name for node in nodes[:NAMES_SHOWN]] + ["..."] * (len(nodes) > NAMES_SHOWN)
     return f"{len(nodes)} node{'s' * (len(nodes) > 1)}: {', '.join(names)}"
+
+
+def _journaled(dispatcher: Dispatcher, path: str, how: Begin, exit_stack: ExitStack) -> Dispatcher:
+    """The same methods, every call written to the journal at `path`."""
+    journal = open_journal(path)
+    exit_stack.callback(_close, journal)
+    return cast(Dispatcher, Journaled(dispatcher, how, journal.write))
 
 
 def _close(journal: BinaryIO) -> None:

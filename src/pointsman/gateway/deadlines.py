@@ -21,7 +21,7 @@ class Watched(Protocol):
 
 
 class Deadlines:
-    """The set of watched things; `start` and `stop` bound the sweeping."""
+    """The set of watched things: `watch` adds one, `forget` takes it out. `start` and `stop` bound the sweeping."""
 
     __slots__ = ("_clock", "_loop", "_timer", "_watched", "forget", "watch")
 

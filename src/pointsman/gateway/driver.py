@@ -20,6 +20,8 @@ from pointsman.clock import Clock
 WAKE_GRAIN_S = 0.005
 """The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
 
+_TicketOrder = Start | Wait | Refuse
+
 
 class Party(Protocol):
     """A request under way, as orders meet it."""
@@ -59,7 +61,7 @@ class Driver:
         """Hand a request to the brain; returns its ticket. The answer reaches `party`, perhaps before this returns."""
         orders = self.dispatcher.submit(request, self._clock.now())
         first = orders[0]
-        assert isinstance(first, Start | Wait | Refuse)
+        assert isinstance(first, _TicketOrder)
         self._parties[first.ticket] = party
         self.execute(orders)
         return first.ticket
@@ -81,7 +83,7 @@ class Driver:
         self._leases.pop(lease, None)
         orders = self.dispatcher.finished(lease, outcome, self._clock.now())
         self.execute(orders)
-        return any(isinstance(order, Start | Wait | Refuse) and order.ticket == ticket for order in orders)
+        return any(isinstance(order, _TicketOrder) and order.ticket == ticket for order in orders)
 
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._clock.now()))

@@ -19,11 +19,10 @@ from pointsman.gateway.attempt import Attempt
 from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.reply import Reply
-from pointsman.gateway.server import ClientConnection, error_lines
+from pointsman.gateway.server import ClientConnection
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.work import Work
-from pointsman.wire.openai.errors import error_body
 
 _log = logging.getLogger(__name__)
 
@@ -207,7 +206,7 @@ class Exchange:
         elif self._kept is not None:
             reply.send(self._kept.lines, self._kept.body)
         else:
-            reply.send(error_lines(error, self._work.id), error_body(error))
+            reply.refuse(error, self._work.id)
 
 
 _DEADLINE = NodeTimeout("the time allowed for this request is over")

@@ -17,7 +17,8 @@ from pointsman.wire.http1.request import RequestHead
 
 _JSON = b"application/json"
 _MODELS = b"/v1/models"
-_OWN = (b"/health", _MODELS)
+_HEALTH = b"/health"
+_OWN = (_HEALTH, _MODELS)
 _READING = (b"GET", b"HEAD")
 _CORS = (
     (b"access-control-allow-origin", b"*"),
@@ -58,7 +59,8 @@ class Front:
         if (own and head.method not in _READING) or (not own and head.method != b"POST"):
             return MethodNotAllowed(f"{_shown(head.method)} is not allowed on {_shown(path)}")
         try:
-            path == b"/health" or self._access.tenant(head.fields)
+            if path != _HEALTH:
+                self._access.tenant(head.fields)
         except PointsmanError as error:
             return error
         return None
@@ -81,7 +83,7 @@ class Front:
         return self._relaying.begin(work, reply, connection)
 
     def _answer(self, path: bytes, request_id: bytes, reply: Reply) -> None:
-        if path == b"/health":
+        if path == _HEALTH:
             self._health(reply)
             return
         names = self._dispatcher.models()

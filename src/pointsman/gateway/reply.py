@@ -2,8 +2,11 @@
 
 import asyncio
 
+from pointsman.brain.model.errors import ClientError, PointsmanError
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
+from pointsman.wire.http1.heads import own_lines
 from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.openai.errors import error_body
 
 
 class Reply:
@@ -66,6 +69,10 @@ class Reply:
             self.write(body)
         self.end()
 
+    def refuse(self, error: PointsmanError, request_id: bytes) -> None:
+        """An error of ours as the whole response."""
+        self.send(error_lines(error, request_id), error_body(error))
+
     def break_off(self) -> None:
         """End the connection, the only way to say that a response of announced length is cut."""
         self.keep_alive = False
@@ -80,3 +87,13 @@ class Reply:
         if self._browser and b"access-control-allow-origin:" not in lines:
             own += b"access-control-allow-origin: *\r\n"
         return own
+
+
+def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:
+    """Status line and headers of an error of ours."""
+    extra = []
+    if error.retry_after_s is not None:
+        extra.append((b"retry-after", b"%d" % max(1, round(error.retry_after_s))))
+    if isinstance(error, ClientError) and error.status == 401:
+        extra.append((b"www-authenticate", b"Bearer"))
+    return own_lines(error.status, b"application/json", request_id, extra)

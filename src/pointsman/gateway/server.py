@@ -15,13 +15,12 @@ from typing import Protocol, cast
 
 import msgspec
 
-from pointsman.brain.model.errors import ClientError, PointsmanError
+from pointsman.brain.model.errors import PointsmanError
 from pointsman.clock import Clock
 from pointsman.gateway.deadlines import Deadlines
-from pointsman.gateway.reply import Reply
+from pointsman.gateway.reply import Reply, error_lines
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.framing import CONTINUE
-from pointsman.wire.http1.heads import own_lines
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
 from pointsman.wire.openai.errors import error_body
 
@@ -244,7 +243,7 @@ class ClientConnection(asyncio.Protocol):
         except Exception:
             _log.exception("a request failed inside the gateway")
             problem = PointsmanError("internal error")
-        reply.send(error_lines(problem, front.request_id(request.head)), error_body(problem))
+        reply.refuse(problem, front.request_id(request.head))
         return None
 
     def _answered(self, keep_alive: bool) -> None:
@@ -302,13 +301,3 @@ class ClientConnection(asyncio.Protocol):
             self._expect_within(self._server.timeouts.client_stall_s)
         elif now >= self._deadline:
             self._transport.abort()
-
-
-def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:
-    """Status line and headers of an error of ours."""
-    extra = []
-    if error.retry_after_s is not None:
-        extra.append((b"retry-after", b"%d" % max(1, round(error.retry_after_s))))
-    if isinstance(error, ClientError) and error.status == 401:
-        extra.append((b"www-authenticate", b"Bearer"))
-    return own_lines(error.status, b"application/json", request_id, extra)

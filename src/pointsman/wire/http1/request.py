@@ -14,7 +14,6 @@ from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge,
 
 Headers = list[tuple[bytes, bytes]]
 
-
 _FRAMING_PER_BYTE = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
 
@@ -54,7 +53,10 @@ class RequestSink(Protocol):
 
 
 class RequestReader:
-    """Feeds bytes, calls `sink` once per head and once per whole request, in order."""
+    """Feeds bytes, calls `sink` once per head and once per whole request, in order.
+
+    `inside_message` tells whether a request has begun and is not complete.
+    """
 
     __slots__ = (
         "_body",
@@ -62,24 +64,24 @@ class RequestReader:
         "_fed",
         "_head",
         "_headers",
-        "_inside",
+        "_limits",
         "_parser",
         "_partial",
         "_pieces",
         "_sink",
         "_target",
-        "limits",
+        "inside_message",
     )
 
     def __init__(self, sink: RequestSink, limits: HttpLimits) -> None:
-        self.limits = limits
+        self._limits = limits
         self._sink = sink
         self._parser = HttpRequestParser(self)
         self._head: RequestHead | None = None
         self._complete = 0
         self._fed = 0
         self.on_message_begin()
-        self._inside = False
+        self.inside_message = False
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes. Raises a ClientError (BadRequest, HeadTooLarge, BodyTooLarge or the sink's own).
@@ -116,11 +118,6 @@ class RequestReader:
         del self._parser
 
     @property
-    def inside_message(self) -> bool:
-        """Whether a request has begun and is not complete."""
-        return self._inside
-
-    @property
     def inside_body(self) -> bool:
         """Whether a head is complete and its body is not."""
         return self._head is not None
@@ -144,7 +141,7 @@ class RequestReader:
         self._body = 0
         self._target = b""
         self._partial = 0
-        self._inside = True
+        self.inside_message = True
 
     def on_url(self, target: bytes) -> None:
         self._target += target
@@ -166,13 +163,13 @@ class RequestReader:
     def on_body(self, piece: bytes) -> None:
         self._pieces.append(piece)
         self._body += len(piece)
-        if self._body > self.limits.body:
-            raise BodyTooLarge(f"the body is longer than {self.limits.body} bytes")
+        if self._body > self._limits.body:
+            raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
 
     def on_message_complete(self) -> None:
         head, pieces = self._head, self._pieces
         self._head = None
-        self._inside = False
+        self.inside_message = False
         self._complete += 1
         if head is not None:
             self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
@@ -180,14 +177,14 @@ class RequestReader:
     def _check_unfinished(self) -> None:
         """llhttp does not show an unfinished header, trailer or chunk extension: bound what it may be holding."""
         if self._head is None:
-            if self._partial > self.limits.head:
-                raise HeadTooLarge(f"the request head is longer than {self.limits.head} bytes")
-        elif self._partial - self._body > self.limits.head + _FRAMING_PER_BYTE * self._body:
+            if self._partial > self._limits.head:
+                raise HeadTooLarge(f"the request head is longer than {self._limits.head} bytes")
+        elif self._partial - self._body > self._limits.head + _FRAMING_PER_BYTE * self._body:
             raise BadRequest("the body's framing is larger than its content")
 
     def _check_size(self) -> None:
         """A head that arrived in reads no longer than the limit is not too long; only others are measured."""
-        limits, headers = self.limits, self._headers
+        limits, headers = self._limits, self._headers
         if len(headers) > limits.headers:
             raise HeadTooLarge(f"the request has more than {limits.headers} headers")
         if self._partial + self._fed > limits.head:
@@ -231,6 +228,6 @@ class RequestReader:
                 raise BadRequest("the only transfer coding accepted is chunked")
             return None
         length = int(fields.get(b"content-length", b"0"))
-        if length > self.limits.body:
-            raise BodyTooLarge(f"the body is longer than {self.limits.body} bytes")
+        if length > self._limits.body:
+            raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
         return length

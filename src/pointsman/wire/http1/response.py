@@ -7,6 +7,8 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 
 from pointsman.wire.http1.request import Headers
 
+_HEAD_LIMIT = 64 * 1024  # bytes
+
 
 class ResponseHead(msgspec.Struct, frozen=True):
     """Status and headers (names in lower case) of a response; `length` None means not announced.
@@ -34,9 +36,6 @@ class ResponseSink(Protocol):
     """Who is told of the head, as soon as it is complete."""
 
     def on_response_head(self, head: ResponseHead) -> None: ...
-
-
-_MAX_HEAD = 64 * 1024
 
 
 class ResponseReader:
@@ -68,7 +67,7 @@ class ResponseReader:
             raise Garbage(str(error)) from None
         if self._head is None:
             self._size += len(data)
-            if self._size > _MAX_HEAD:
+            if self._size > _HEAD_LIMIT:
                 raise Garbage("the response head does not end")
         pieces = self._pieces
         if not pieces:
