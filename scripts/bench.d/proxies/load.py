@@ -7,7 +7,8 @@ step. Whatever is not a whole 200 is an error, and an error makes a measurement 
 
 import asyncio
 import socket
-from collections import Counter
+from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
@@ -49,7 +50,8 @@ class Load:
     chunks: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     """By what went wrong."""
-    idle: list["Client"] = field(default_factory=list)
+    idle: deque["Client"] = field(default_factory=deque)
+    """The longest idle first, so that none is idle long enough to be closed."""
 
     def carried(self, streamed: bool) -> int:
         return self.chunks if streamed else self.answers
@@ -58,7 +60,7 @@ class Load:
         self.due += more
         while self.due >= 1 and self.idle:
             self.due -= 1
-            self.idle.pop().ask()
+            self.idle.popleft().ask()
 
 
 class Client(asyncio.Protocol):
@@ -92,6 +94,8 @@ class Client(asyncio.Protocol):
 
     def connection_lost(self, _: Exception | None) -> None:
         self.load.errors["connection closed"] += 1
+        with suppress(ValueError):
+            self.load.idle.remove(self)
 
 
 async def connect(load: Load, port: int, count: int, streamed: bool) -> list[Client]:

@@ -57,6 +57,16 @@ def test_a_refusal_and_a_closed_connection_are_errors() -> None:
     assert load.errors == {"status 404": 1, "connection closed": 1}
 
 
+def test_clients_take_turns_and_one_whose_connection_closed_is_asked_no_more() -> None:
+    load = Load()
+    (one, _), (two, wire_of_two), (_, wire_of_three) = connected(load), connected(load), connected(load)
+    load.ask(1)
+    one.data_received(ANSWER)
+    two.connection_lost(None)
+    load.ask(1)
+    assert (wire_of_two.requests, wire_of_three.requests) == (0, 1)
+
+
 def test_prompts_share_their_system_part_and_differ_after_it() -> None:
     one, two = (request(number, streamed=True).partition(b'"role":"user"') for number in (1, 2))
     assert one[0] == two[0]
