@@ -24,7 +24,7 @@ from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
 from pointsman.gateway.app import Gateway
-from pointsman.gateway.upstream import Origin
+from pointsman.gateway.origin import Origin
 from pointsman.observe.calls import Begin
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.log import Log

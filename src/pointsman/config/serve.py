@@ -15,9 +15,9 @@ from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Paths, Urls
 from pointsman.gateway.app import GatewaySettings
+from pointsman.gateway.origin import Origin
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import Limits, Timeouts
-from pointsman.gateway.upstream import Origin
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"

@@ -8,7 +8,7 @@ A request's way, a file each:
     driver          hands it to the dispatcher, and obeys its orders
     exchange        waits for its node, tries it, perhaps tries another
     attempt         one try: a head for this node, the body, patience for the answer
-    upstream        a kept or new connection to the node; `targets` has one pool of them a node
+    upstream        a kept or new connection to the node; `targets` has one pool of them an address (`origin`)
 
 and back:
 

@@ -20,12 +20,12 @@ from pointsman.gateway.driver import Driver
 from pointsman.gateway.exchange import Relaying
 from pointsman.gateway.front import Front
 from pointsman.gateway.intake import Intake
+from pointsman.gateway.origin import Origin
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.targets import Targets
-from pointsman.gateway.upstream import Origin
 
 BACKLOG = 4096
 FLUSH_S = 0.25

@@ -5,8 +5,9 @@ import msgspec
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import Clock
 from pointsman.gateway.deadlines import Deadlines
+from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
-from pointsman.gateway.upstream import Origin, Pool
+from pointsman.gateway.upstream import Pool
 
 
 class Target(msgspec.Struct, frozen=True):

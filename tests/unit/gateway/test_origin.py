@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.gateway.upstream import Origin
+from pointsman.gateway.origin import Origin
 
 
 def test_origins() -> None:
