@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 USAGE_ERROR = 2
 
+_ABOUT = "One OpenAI-compatible address in front of many inference engines. Each command has its own --help."
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (those of the process by default) name; returns the exit status."""
@@ -96,6 +98,3 @@ def _overview(arguments: list[str]) -> int:
         parser.error(f"no COMMAND {arguments[0]!r}; {hint}there are: {', '.join(COMMANDS)}")
     parser.parse_args(arguments)
     return USAGE_ERROR
-
-
-_ABOUT = "One OpenAI-compatible address in front of many inference engines. Each command has its own --help."

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping
 from itertools import count
-from typing import Literal
 
 from xxhash import xxh3_64_intdigest
 
@@ -15,7 +14,7 @@ from pointsman.clock import Clock
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Timeouts
-from pointsman.gateway.work import Work
+from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.request import RequestHead
 from pointsman.wire.openai.body import Body, present, read_body
 from pointsman.wire.openai.edits import asks_for_usage, with_usage, without_control
@@ -25,7 +24,7 @@ from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
 TOKEN_BLOCK = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
 
-_EVENTS: dict[Kind, Literal["choices", "typed"]] = {"chat": "choices", "completion": "choices", "typed": "typed"}
+_EVENTS: dict[Kind, Events] = {"chat": "choices", "completion": "choices", "typed": "typed"}
 _LONGEST_NUMBER = 15  # digits; of milliseconds, that is 31,000 years
 
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
@@ -54,7 +53,7 @@ class Intake:
     def work(self, route: Route, head: RequestHead, data: bytes, tenant: str) -> Work:
         """Read the request. Raises BadRequest, ModelNotFound or NoNode."""
         expires = self._clock.now() + self._patience(head.fields)
-        if route.kind == "plain" or route.kind == "form":
+        if route.kind in ("plain", "form"):
             return self._opaque(route, head, data, tenant, expires)
         body = read_body(data)
         if present(body.previous_response_id):
@@ -80,7 +79,8 @@ class Intake:
         self, route: Route, head: RequestHead, data: bytes, body: Body, request: Request, expires: float
     ) -> Work:
         data = without_control(data, body)
-        wants_ours = request.stream and route.kind in ("chat", "completion") and not asks_for_usage(body)
+        events = _EVENTS.get(route.kind, "unread")
+        wants_ours = request.stream and events == "choices" and not asks_for_usage(body)
         if wants_ours:
             data = with_usage(data, body)
         return Work(
@@ -90,7 +90,7 @@ class Intake:
             request=request,
             choices=max(1, body.n or 1),
             strip_usage=wants_ours,
-            events=_EVENTS.get(route.kind, "unread"),
+            events=events,
             expires=expires,
         )
 

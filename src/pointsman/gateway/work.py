@@ -8,6 +8,8 @@ from pointsman.brain.model.request import Request
 from pointsman.wire.http1.request import RequestHead
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 
+Events = Literal["choices", "typed", "unread"]
+
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """`body` is what every try sends; `choices` is how many answers were asked for; `expires` is the client's limit.
@@ -23,7 +25,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     request: Request
     choices: int = 1
     strip_usage: bool = False
-    events: Literal["choices", "typed", "unread"] = "unread"
+    events: Events = "unread"
     expires: float
 
     def account(self) -> StreamAccount | None:
