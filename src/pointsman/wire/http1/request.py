@@ -114,8 +114,8 @@ class RequestReader:
         return None
 
     def close(self) -> None:
-        """Break the reference cycle with the parser."""
-        del self._parser
+        """Nothing more is fed: break the cycles with parser and sink, which else would wait for the collector."""
+        del self._parser, self._sink
 
     @property
     def inside_body(self) -> bool:

@@ -81,8 +81,8 @@ class ResponseReader:
         return self._head is not None and self._head.until_close
 
     def close(self) -> None:
-        """Break the reference cycle with the parser."""
-        del self._parser
+        """Nothing more is fed: break the cycles with parser and sink, which else would wait for the collector."""
+        del self._parser, self._sink
 
     # llhttp's callbacks
 

@@ -1,6 +1,8 @@
 """Requests are read the same however they are cut, and refused when they could be read in two ways."""
 
 import contextlib
+import gc
+import weakref
 
 import pytest
 from hypothesis import given
@@ -141,3 +143,17 @@ def test_bodies_survive_any_chunking(parts: list[bytes], data: st.DataObject) ->
     cut = data.draw(st.integers(1, len(raw)))
     ((_, body),) = read(*[piece for piece in (raw[:cut], raw[cut:]) if piece])
     assert body == b"".join(parts)
+
+
+def test_a_closed_reader_keeps_nobody_alive() -> None:
+    sink = Sink()
+    sink.reader = RequestReader(sink, HttpLimits())  # type: ignore[attr-defined]
+    sink.reader.feed(PLAIN)  # type: ignore[attr-defined]
+    sink.reader.close()  # type: ignore[attr-defined]
+    gone = weakref.ref(sink)
+    gc.disable()
+    try:
+        del sink
+        assert gone() is None
+    finally:
+        gc.enable()

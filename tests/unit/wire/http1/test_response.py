@@ -1,5 +1,8 @@
 """Responses are read the same however they are cut."""
 
+import gc
+import weakref
+
 import pytest
 
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
@@ -77,3 +80,17 @@ def test_garbage(raw: bytes) -> None:
 def test_endless_head() -> None:
     with pytest.raises(Garbage):
         read(b"HTTP/1.1 200 OK\r\nA: ", *[b"x" * 1024] * 100)
+
+
+def test_a_closed_reader_keeps_nobody_alive() -> None:
+    sink = Sink()
+    sink.reader = ResponseReader(sink)  # type: ignore[attr-defined]
+    sink.reader.feed(LENGTH)  # type: ignore[attr-defined]
+    sink.reader.close()  # type: ignore[attr-defined]
+    gone = weakref.ref(sink)
+    gc.disable()
+    try:
+        del sink
+        assert gone() is None
+    finally:
+        gc.enable()
