@@ -60,11 +60,12 @@ class Gateway:
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
+        pools = frozenset(route.pool for route in settings.routes.values())
         self._front = Front(
             dispatcher,
             route_table(settings.routes, settings.allow_paths),
             Access(settings.api_keys),
-            Intake(self.driver, clock, timeouts, settings.chain_secret),
+            Intake(self.driver, clock, timeouts, settings.chain_secret, pools),
             relaying,
             int(unix_seconds()),
         )

@@ -86,7 +86,7 @@ class Front:
         if path == _HEALTH:
             self._health(reply)
             return
-        names = self._dispatcher.models()
+        names = self._intake.models()
         if path == _MODELS:
             document: object = {"object": "list", "data": [self._model(name) for name in names]}
         else:

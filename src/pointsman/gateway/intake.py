@@ -31,10 +31,21 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class Intake:
-    """Makes work of requests. Knows the fleet's models through the driver's dispatcher."""
+    """Makes work of requests. Knows the fleet's models through the driver's dispatcher.
 
-    def __init__(self, driver: Driver, clock: Clock, timeouts: Timeouts, secret: bytes = b"") -> None:
+    `pools` are names under which nodes of plain inference are listed: no model that a client may ask for.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        clock: Clock,
+        timeouts: Timeouts,
+        secret: bytes = b"",
+        pools: frozenset[str] = frozenset(),
+    ) -> None:
         self._dispatcher = driver.dispatcher
+        self._pools = pools
         self._clock = clock
         self._total_s = timeouts.total_s
         secret = secret or os.urandom(16)
@@ -49,6 +60,10 @@ class Intake:
         if given is not None and _REQUEST_ID.fullmatch(given):
             return given
         return b"req-%b-%x" % (self._prefix, next(self._numbers))
+
+    def models(self) -> list[str]:
+        """The models a client may ask for, sorted."""
+        return [name for name in self._dispatcher.models() if name not in self._pools]
 
     def work(self, route: Route, head: RequestHead, data: bytes, tenant: str) -> Work:
         """Read the request. Raises BadRequest, ModelNotFound or NoNode."""
@@ -106,9 +121,9 @@ class Intake:
     def _model(self, name: str | None) -> str:
         """A model the fleet knows; one left out means the only one."""
         dispatcher = self._dispatcher
-        if name is not None and dispatcher.knows(name):
+        if name is not None and dispatcher.knows(name) and name not in self._pools:
             return name
-        models = dispatcher.models()
+        models = self.models()
         if not models:
             raise NoNode(f"no node has told its models (nodes: {dispatcher.standing()}); try again later")
         if name is None and len(models) == 1:

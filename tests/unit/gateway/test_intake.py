@@ -54,6 +54,15 @@ def work(body: Any, path: str = "/v1/chat/completions", models: tuple[str, ...] 
     return intake.work(ROUTES[path.encode()], head, data, "t")
 
 
+def test_a_pool_of_plain_inference_is_no_model() -> None:
+    driver: Any = Driver("images", "m")
+    intake = Intake(driver, ManualClock(100.0), Timeouts(), b"secret", frozenset({"images"}))
+    assert intake.models() == ["m"]
+    assert intake._model(None) == "m"
+    with pytest.raises(ModelNotFound):
+        intake._model("images")
+
+
 CHAT: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "x" * 2000}]}
 
 
