@@ -71,17 +71,26 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
 
 def _configured(name: str, tree: type[msgspec.Struct], arguments: list[str], run: Callable[[Any], int]) -> int:
     """Parse flags and file into `tree` and run; settings that cannot be used end with one line and status 2."""
-    from pointsman.config.flags import ConfigError, add_flags, load
+    from pointsman.config.flags import ConfigError, add_flags, load, source_of
 
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=COMMANDS[name][1])
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
     flags = vars(parser.parse_args(arguments))
+    path = flags.pop("config")
     try:
-        return run(load(tree, flags.pop("config"), flags))
+        settings = load(tree, path, flags)
     except ConfigError as error:
-        print(f"pointsman {name}: {error}", file=sys.stderr)
-        return USAGE_ERROR
+        return _refused(name, str(error))
+    try:
+        return run(settings)
+    except ConfigError as error:
+        return _refused(name, f"{source_of(str(error), path, flags)}: {error}")
+
+
+def _refused(name: str, why: str) -> int:
+    print(f"pointsman {name}: {why}", file=sys.stderr)
+    return USAGE_ERROR
 
 
 def _overview(arguments: list[str]) -> int:

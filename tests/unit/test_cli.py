@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +72,22 @@ def test_help_loads_nothing_heavy() -> None:
         "sys.exit(bool({'numpy', 'aiohttp', 'uvloop'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "told"),
+    [
+        ('policy = "jfc"', [], "{file}: `policy`: no policy named 'jfc'; did you mean 'jffc'?"),
+        ('policy = "jffc"', ["--policy", "jfc"], "the command line: `policy`: no policy named 'jfc'"),
+        ("[timeouts]\nconnect_s = -1", [], "{file}: `timeouts.connect_s` must be a number above 0"),
+        ('node_key_file = "/nowhere"', [], "{file}: `node_key_file`: '/nowhere' cannot be read"),
+        ('log_level = "loud"', ["--policy", "jffc"], "{file}: `log_level`"),
+    ],
+)
+def test_what_is_wrong_is_told_with_where_it_stands(
+    text: str, flags: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text(text + "\n")
+    assert main(["serve", "--config", str(file), *flags]) == 2
+    assert told.format(file=file) in capsys.readouterr().err

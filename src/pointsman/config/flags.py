@@ -6,6 +6,7 @@ validate the result. What is wrong is reported once, as file, key and what is al
 """
 
 import argparse
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -31,6 +32,10 @@ Settings = TypeVar("Settings", bound=msgspec.Struct)
 _SCALARS = ((inspect.IntType, int, "N"), (inspect.FloatType, float, "NUMBER"), (inspect.StrType, str, "TEXT"))
 
 
+COMMAND_LINE = "the command line"
+_LEADING_KEY = re.compile(r"`?(?P<key>[a-z_]+)")
+
+
 class ConfigError(Exception):
     """A setting that cannot be used. The text names the source, the key and what is allowed."""
 
@@ -46,9 +51,17 @@ def add_flags(parser: argparse.ArgumentParser, tree: type[msgspec.Struct]) -> No
 def load(tree: type[Settings], path: str | None, flags: dict[str, Any]) -> Settings:
     """Build `tree` from the TOML file at `path` (or nothing) under `flags` (those not None). Raises ConfigError."""
     raw = read_toml(path) if path else {}
+    if path:
+        convert(raw, tree, path)  # alone first, so that what is wrong is told of where it stands
     given = {key: value for key, value in flags.items() if value is not None}
-    source = path or "the command line"
-    return convert(raw | given, tree, source)
+    return convert(raw | given, tree, COMMAND_LINE)
+
+
+def source_of(message: str, path: str | None, flags: dict[str, Any]) -> str:
+    """Where the setting stands that `message` begins with: the file at `path`, or the command line."""
+    key = _LEADING_KEY.match(message)
+    flagged = key is not None and flags.get(key["key"]) is not None
+    return path if path and not flagged else COMMAND_LINE
 
 
 def convert(raw: dict[str, Any], tree: type[Settings], source: str) -> Settings:

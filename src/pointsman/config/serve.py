@@ -102,7 +102,7 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         allow_paths=config.allow_paths,
         timeouts=config.timeouts,
         limits=config.limits,
-        chain_secret=_secret(config.chain_secret_file).encode(),
+        chain_secret=_secret(config.chain_secret_file, "chain_secret_file").encode(),
     )
 
 
@@ -144,19 +144,19 @@ def _policy(name: str, parameters: dict[str, Any], key: str) -> Policy:
 
 
 def _node_key(config: ServeConfig) -> str:
-    key = config.node_key or _secret(config.node_key_file) or os.environ.get(NODE_KEY_VARIABLE, "")
+    key = config.node_key or _secret(config.node_key_file, "node_key_file") or os.environ.get(NODE_KEY_VARIABLE, "")
     if key and not _KEY.fullmatch(key):
         raise ConfigError("`node_key`: a key consists of visible ASCII characters")
     return key
 
 
-def _secret(path: str) -> str:
+def _secret(path: str, key: str) -> str:
     if not path:
         return ""
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path!r} cannot be read: {error}") from None
+        raise ConfigError(f"`{key}`: {path!r} cannot be read: {error}") from None
 
 
 def _split(text: str) -> list[str]:
