@@ -1,7 +1,6 @@
 """The journal of the real gateway, with real sockets and engines' real timing, replays to the same choices."""
 
 import asyncio
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,18 +10,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from pointsman.demo.children import free_ports
 from pointsman.observe.replay import differences, replay
 
 REQUESTS = 60
-
-
-def free_ports(n: int) -> list[int]:
-    """Ports nobody listens on at the moment."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def command(*arguments: object) -> subprocess.Popen[bytes]:

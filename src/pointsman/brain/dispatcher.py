@@ -177,10 +177,6 @@ class Dispatcher:
             self._out.extend(self._abandoned(down))
         return self._pumped_all(now)
 
-    def _abandoned(self, row: int) -> list[Order]:
-        leases = self._leases.values()
-        return [Abort(lease.id, "node_down") for lease in leases if lease.row == row and lease.first_at is None]
-
     # Policies
 
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
@@ -335,6 +331,11 @@ class Dispatcher:
                     now - lease.started, tpot, lease.overlap_tokens, final,
                 )
             )  # fmt: skip
+
+    def _abandoned(self, row: int) -> list[Order]:
+        """Aborts of what the node at `row` has not begun to answer."""
+        leases = self._leases.values()
+        return [Abort(lease.id, "node_down") for lease in leases if lease.row == row and lease.first_at is None]
 
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""

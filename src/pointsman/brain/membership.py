@@ -136,7 +136,7 @@ class Membership:
         if not fit:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         event = self.health.probed(row, report.ok, now)
-        if event is None or not (fit or event is not Event.ADMITTED):
+        if event is None or (event is Event.ADMITTED and not fit):
             return None
         moved = self._move(row, event, now, report.reason)
         return row if moved and self._fleet.states[row] is NodeState.DOWN else None
@@ -170,8 +170,10 @@ class Membership:
             return
         columns = self._fleet.columns
         for row, guessed_at in self._unstated.items():
+            if abs(mean - guessed_at) <= GUESS_SHARE * mean:
+                continue
             tokens = float(columns.kv_capacity[row] * columns.block_tokens[row])
-            if tokens < inf and abs(mean - guessed_at) > GUESS_SHARE * mean:
+            if tokens < inf:
                 self._unstated[row] = mean
                 columns.slots[row] = max(1.0, tokens // mean)
                 self._recap(row, now)
