@@ -6,8 +6,10 @@ validate the result. What is wrong is reported once, as file, key and what is al
 """
 
 import argparse
+import math
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -66,6 +68,8 @@ def source_of(message: str, path: str | None, flags: dict[str, Any]) -> str:
 
 def convert(raw: dict[str, Any], tree: type[Settings], source: str) -> Settings:
     """Validate `raw` as `tree`; `source` names where it came from in errors. Raises ConfigError."""
+    for key in _endless(raw):
+        raise ConfigError(f"{source}: `{key}` must be a finite number")
     try:
         return msgspec.convert(raw, tree, strict=True)
     except msgspec.ValidationError as error:
@@ -80,6 +84,18 @@ def read_toml(path: str) -> dict[str, Any]:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
+
+
+def _endless(value: Any, path: str = "") -> Iterator[str]:
+    """The paths of NaN and infinity, which TOML and Python's `float` can write and no setting means."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield path
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _endless(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _endless(each, f"{path}[{index}]")
 
 
 def _flag_kind(kind: Any) -> Any:

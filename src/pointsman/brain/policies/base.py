@@ -7,13 +7,20 @@ One that raises costs the request at hand an error 500, and no other request any
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
 from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, View
+
+# What parameters may be, checked by `registry.build`; neither NaN nor infinity is any of these.
+Amount = Annotated[float, Meta(ge=0.0, le=1e9)]
+Positive = Annotated[float, Meta(gt=0.0, le=1e9)]
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Count = Annotated[int, Meta(ge=0)]
 
 
 class Policy:

@@ -29,7 +29,7 @@ import numpy as np
 from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, Floats, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Amount, Count, Policy, Share
 from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
 from pointsman.brain.policies.pickers import least, lowest, tiered
 from pointsman.brain.policies.window import stacked
@@ -49,11 +49,11 @@ class FastestCompletion(Policy):
     name: ClassVar[str] = "fastest_completion"
     binds_late: ClassVar[bool] = True
     late_binding: bool = True
-    hold_above: float = 2.0
-    decode_cap: int = 0
-    decoding: float = 0.1
-    reuse: float = 0.1
-    doubt_above: float = 1.0
+    hold_above: Amount = 2.0
+    decode_cap: Count = 0
+    decoding: Amount = 0.1
+    reuse: Share = 0.1
+    doubt_above: Amount = 1.0
 
     def score(self, request: Request, view: View) -> Scores:
         return self._score(view, wait_seconds(view, view.prompt_tokens + view.output_tokens))

@@ -8,7 +8,7 @@ import numpy as np
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Policy, Positive
 from pointsman.brain.policies.pickers import lowest, tiered
 
 
@@ -22,8 +22,8 @@ class FastestRecovery(Policy):
 
     name: ClassVar[str] = "fastest_recovery"
     measure: Literal["slope", "headroom"] = "slope"
-    load_limit: float = 0.9
-    window_s: float = 60.0
+    load_limit: Positive = 0.9
+    window_s: Positive = 60.0
 
     def within_limits(self, view: View) -> Flags:
         return view.load <= self.load_limit

@@ -13,7 +13,7 @@ import numpy as np
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Policy, Share
 from pointsman.brain.policies.pickers import lowest, tiered
 
 
@@ -22,7 +22,7 @@ class HotCold(Policy):
     """Hot: q_j above the `quantile` of the candidates. min R_j among the cold, then min q_j among the hot."""
 
     name: ClassVar[str] = "hot_cold"
-    quantile: float = 0.84
+    quantile: Share = 0.84
 
     def score(self, request: Request, view: View) -> Scores:
         outstanding = view.outstanding

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Amount, Policy, Positive
 from pointsman.brain.policies.fastest_recovery import FastestRecovery
 from pointsman.brain.policies.least_response_time import LeastResponseTime
 from pointsman.brain.policies.pickers import every, greatest, least, lowest, tiered
@@ -24,9 +24,13 @@ class Hybrid(Policy):
     """
 
     name: ClassVar[str] = "hybrid"
-    calm_below: float = 0.7
-    recover_above: float = 0.9
-    response_limit_s: float = 2.0
+    calm_below: Amount = 0.7
+    recover_above: Amount = 0.9
+    response_limit_s: Positive = 2.0
+
+    def __post_init__(self) -> None:
+        if self.calm_below > self.recover_above:
+            raise ValueError(f"`calm_below` must not be above `recover_above` ({self.recover_above:g})")
 
     def within_limits(self, view: View) -> Flags:
         limits: Flags = _RESPONSE.within_limits(view) & (view.response_seconds <= self.response_limit_s)

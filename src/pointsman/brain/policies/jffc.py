@@ -16,7 +16,7 @@ import numpy as np
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Floats, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Amount, Policy, Positive, Share
 from pointsman.brain.policies.pickers import greatest, lowest, lowest_then
 
 _AFFINITY = {"default": "graded", "seed": "binary"}
@@ -40,15 +40,15 @@ class Jffc(Policy):
 
     name: ClassVar[str] = "jffc"
     variant: Literal["default", "seed"] = "default"
-    w_load: float = 0.5
-    w_affinity: float = 0.3
-    w_resource: float = 0.2
-    gpu: float = 0.4
-    queue: float = 0.3
-    queue_full: float = 10.0
+    w_load: Amount = 0.5
+    w_affinity: Amount = 0.3
+    w_resource: Amount = 0.2
+    gpu: Amount = 0.4
+    queue: Amount = 0.3
+    queue_full: Positive = 10.0
     affinity: Literal["graded", "binary"] | None = None
-    forward_below: float | None = None
-    forward_share: float | None = None
+    forward_below: Amount | None = None
+    forward_share: Share | None = None
 
     def score(self, request: Request, view: View) -> Scores:
         busy = np.minimum(view.load, _ONE)

@@ -6,7 +6,7 @@ from typing import ClassVar
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Policy, Positive
 from pointsman.brain.policies.pickers import lowest, tiered
 
 
@@ -19,7 +19,7 @@ class LeastResponseTime(Policy):
     """
 
     name: ClassVar[str] = "least_response_time"
-    load_limit: float = 0.9
+    load_limit: Positive = 0.9
 
     def within_limits(self, view: View) -> Flags:
         return view.load <= self.load_limit

@@ -53,7 +53,7 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 class UnknownPolicy(ValueError):
-    """No policy of that name, or no such parameter. The text says what there is."""
+    """No policy of that name, no such parameter, or not with that value. The text says what is allowed."""
 
 
 def build(name: str, parameters: dict[str, Any] | None = None) -> Policy:
@@ -75,7 +75,13 @@ def _with_parameters(kind: type[Policy], parameters: dict[str, Any]) -> Policy:
     try:
         return msgspec.convert(parameters, kind, dec_hook=_wrapped)
     except msgspec.ValidationError as error:
-        raise UnknownPolicy(f"policy {kind.name!r}: {error}") from None
+        raise UnknownPolicy(f"policy {kind.name!r}: {_explained(str(error))}") from None
+
+
+def _explained(message: str) -> str:
+    """msgspec's message, the parameter in front: "`w_load`: expected `float` >= 0.0"."""
+    text, _, path = message.partition(" - at `$.")
+    return f"`{path.removesuffix('`')}`: {text[:1].lower()}{text[1:]}" if path else text
 
 
 def _hint(given: str, known: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Flags, Floats, View
-from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.base import Amount, Policy
 from pointsman.brain.policies.least_response_time import LeastResponseTime
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -37,7 +37,7 @@ class Session(Policy):
 
     name: ClassVar[str] = "session"
     within: Policy = LeastResponseTime()  # noqa: RUF009 - frozen
-    epsilon: float = 0.25
+    epsilon: Amount = 0.25
 
     def score(self, request: Request, view: View) -> Scores:
         if not request.session:

@@ -1,3 +1,6 @@
+import dataclasses
+import math
+
 import pytest
 
 from pointsman.brain.policies.jffc import Jffc
@@ -40,3 +43,31 @@ def test_policy_within_a_policy_by_name_or_table() -> None:
 def test_wrong_policy_within_is_explained(within: object) -> None:
     with pytest.raises(UnknownPolicy):
         build("session", {"within": within})
+
+
+PARAMETERS = [
+    (name, field.name)
+    for name, kind in POLICIES.items()
+    for field in dataclasses.fields(kind)  # type: ignore[arg-type]
+    if isinstance(field.default, float | int) and not isinstance(field.default, bool)
+]
+
+
+@pytest.mark.parametrize("value", [-1, -0.001, math.nan, math.inf, -math.inf, "much", True])
+@pytest.mark.parametrize(("policy", "parameter"), PARAMETERS)
+def test_every_number_is_checked(policy: str, parameter: str, value: object) -> None:
+    with pytest.raises(UnknownPolicy, match=f"policy '{policy}': `{parameter}`: expected `") as refused:
+        build(policy, {parameter: value})
+    assert "$" not in str(refused.value)
+
+
+@pytest.mark.parametrize("parameter", ["forward_below", "forward_share"])
+def test_what_may_be_left_open_is_checked_too(parameter: str) -> None:
+    assert build("jffc", {parameter: None}) == Jffc()
+    with pytest.raises(UnknownPolicy, match=parameter):
+        build("jffc", {parameter: math.nan})
+
+
+def test_the_bounds_of_a_hysteresis_do_not_cross() -> None:
+    with pytest.raises(UnknownPolicy, match=r"policy 'hybrid': `calm_below` must not be above `recover_above` \(0.5\)"):
+        build("hybrid", {"recover_above": 0.5})
