@@ -15,9 +15,10 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.clock import WallClock
+from pointsman.clock import Clock, WallClock
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.settings import Timeouts
+from pointsman.observe.metrics import Metrics
 
 from .scripted_upstream import Script, ScriptedUpstream
 
@@ -86,28 +87,39 @@ class Client:
 
 
 class World:
-    """A gateway, its nodes, and clients; everything is closed at the end of the test."""
+    """A gateway, its nodes, and clients; everything is closed at the end of the test.
+
+    `policy` decides; set it before `open` or `start`. `metrics` counts what the brain tells.
+    """
 
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
         self.nodes: list[ScriptedUpstream] = []
+        self.policy = "round_robin"
+        self.clock: Clock = WallClock()
+        self.metrics = Metrics()
 
     async def open(
-        self, *scripts: Script, slots: int | None = None, brain: BrainSettings | None = None, **settings: Any
+        self,
+        *scripts: Script,
+        slots: int | None = None,
+        models: tuple[str, ...] = ("m",),
+        brain: BrainSettings | None = None,
+        **settings: Any,
     ) -> "World":
         """Start nodes running `scripts` and a gateway that knows them all to be up."""
         for script in scripts:
-            self.nodes.append(await self._stack.enter_async_context(ScriptedUpstream(script)))
+            self.nodes.append(await self._stack.enter_async_context(ScriptedUpstream(script, models)))
         specs = [NodeSpec(url=node.url, slots=slots) for node in self.nodes]
         await self.start(specs, brain, **settings)
         await self.until(lambda: self.dispatcher.available() == len(specs))
         return self
 
     async def start(self, specs: list[NodeSpec], brain: BrainSettings | None = None, **settings: Any) -> None:
-        clock = WallClock()
-        self.dispatcher = Dispatcher(brain or BrainSettings(), PolicyTable(build("round_robin")), (), clock.now())
+        policies = PolicyTable(build(self.policy))
+        self.dispatcher = Dispatcher(brain or BrainSettings(), policies, (self.metrics,), self.clock.now())
         settings = {"port": 0, "timeouts": QUICK} | settings
-        self.gateway = Gateway(GatewaySettings(**settings), self.dispatcher, clock)
+        self.gateway = Gateway(GatewaySettings(**settings), self.dispatcher, self.clock)
         await self.gateway.start(specs)
         self._stack.push_async_callback(self._stop)
 

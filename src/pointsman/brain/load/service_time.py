@@ -10,7 +10,10 @@ FIRST_GUESS_S = 1.0
 
 
 class ServiceTime:
-    """Writes `out` (seconds). A node starts at the fleet's mean; its own mean has a memory of 1/`weight` requests."""
+    """Writes `out` (seconds). A node's own mean has a memory of 1/`weight` requests; before it, it follows the fleet's.
+
+    Were it left at the mean of the moment it joined, the first node measured would look faster than all that were not.
+    """
 
     def __init__(self, out: Floats, weight: float = 0.05) -> None:
         if not 0.0 < weight <= 1.0:
@@ -18,17 +21,21 @@ class ServiceTime:
         self._out = out
         self._weight = weight
         self._samples: NDArray[np.intp] = np.zeros(len(out), dtype=np.intp)
+        self._unmeasured: NDArray[np.bool_] = np.zeros(len(out), dtype=np.bool_)
         self._fleet = FIRST_GUESS_S
         self._fleet_samples = 0
 
     def start(self, row: int) -> None:
         """A new node takes the row."""
         self._samples[row] = 0
+        self._unmeasured[row] = True
         self._out[row] = self._fleet
 
     def observe(self, row: int, seconds: float) -> None:
         """One request ended after `seconds`. A node's first few count for more, but the fleet's mean is one of them."""
         self._samples[row] += 1
+        self._unmeasured[row] = False
         self._out[row] += (seconds - self._out[row]) * max(self._weight, 1.0 / (1.0 + self._samples[row]))
         self._fleet_samples += 1
         self._fleet += (seconds - self._fleet) * max(self._weight / 4.0, 1.0 / self._fleet_samples)
+        self._out[self._unmeasured] = self._fleet

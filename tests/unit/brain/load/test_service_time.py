@@ -25,6 +25,18 @@ def test_first_request_moves_halfway() -> None:
     assert out[0] == pytest.approx((FIRST_GUESS_S + 3.0) / 2)
 
 
+def test_what_is_not_measured_yet_follows_the_fleet() -> None:
+    """Else the first node measured would look faster than the rest, and get everything."""
+    out = np.zeros(3)
+    service = ServiceTime(out)
+    for row in range(3):
+        service.start(row)
+    service.observe(0, 0.1)
+    assert out[0] > out[1] == out[2] == pytest.approx(0.1)
+    service.observe(1, 0.3)
+    assert out[2] == pytest.approx(0.2)
+
+
 def test_follows_a_change() -> None:
     out = np.zeros(1)
     service = ServiceTime(out, weight=0.1)
