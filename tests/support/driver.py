@@ -40,7 +40,7 @@ class TestDriver:
         spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
         self.obey(self.dispatcher.add_node(spec, self.now))
         if up:
-            self.report(name)
+            self.report(name, running=0)
 
     def report(self, name: str, ok: bool = True, **more: object) -> None:
         self.obey(self.dispatcher.report(NodeReport(node=name, ok=ok, **more), self.now))  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import IN_USE, Fleet
 from pointsman.brain.life.health import Event, Health
-from pointsman.brain.model.facts import Fact, NodeChanged, ProbeFailed
+from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Order, Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -135,6 +135,8 @@ class Membership:
         fit = report.ok and bool(self._fleet.models[row])
         if not fit:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
+        elif report.running is None and report.load is None:
+            self._emit(LoadUnknown(now, report.node))
         event = self.health.probed(row, report.ok, now)
         if event is None or (event is Event.ADMITTED and not fit):
             return None

@@ -51,6 +51,7 @@ COUNTED = (
     _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),
     _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
     _family("counter", "probe_failures", "node", "probe_failures", "Probes that failed or found no models."),
+    _family("counter", "load_unknown", "node", "load_unknown", "Good probes that told nothing of the node's load."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )

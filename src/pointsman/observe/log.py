@@ -8,7 +8,7 @@ from collections.abc import Callable
 from logging import INFO, WARNING, Logger
 from typing import Any
 
-from pointsman.brain.model.facts import Fact, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed
+from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed
 from pointsman.brain.model.node import NodeState
 
 AGAIN_SECONDS = 60.0
@@ -17,15 +17,17 @@ _GRAVE = (NodeState.SUSPECT, NodeState.DOWN)
 
 
 class Log:
-    """A subscriber to facts that writes to `log`; it remembers a reason per node in trouble and a time per policy."""
+    """A subscriber to facts that writes to `log`; it remembers a word per node and a time per policy."""
 
     def __init__(self, log: Logger) -> None:
         self._log = log
         self._trouble: dict[str, str] = {}
+        self._silent: set[str] = set()
         self._raised: dict[tuple[str, str], float] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
+            LoadUnknown: self._load_unknown,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
         }
@@ -38,6 +40,8 @@ class Log:
     def _node_changed(self, fact: NodeChanged) -> None:
         if fact.after not in _GRAVE:
             self._trouble.pop(fact.node, None)
+        if fact.after is NodeState.GONE:
+            self._silent.discard(fact.node)
         why = fact.event.replace("_", " ") + (f": {fact.reason}" if fact.reason else "")
         level = WARNING if fact.after in _GRAVE else INFO
         self._log.log(level, "node %s: %s -> %s (%s)", fact.node, str(fact.before), str(fact.after), why)
@@ -46,6 +50,11 @@ class Log:
         if self._trouble.get(fact.node) != fact.reason:
             self._trouble[fact.node] = fact.reason
             self._log.warning("node %s (%s): probe failed: %s", fact.node, str(fact.state), fact.reason)
+
+    def _load_unknown(self, fact: LoadUnknown) -> None:
+        if fact.node not in self._silent:
+            self._silent.add(fact.node)
+            self._log.warning("node %s tells no load: it is judged by our own account of it alone", fact.node)
 
     def _policy_changed(self, fact: PolicyChanged) -> None:
         self._log.info("policy of %s: %s", fact.scope, fact.policy or "dropped, the default decides")

@@ -15,6 +15,7 @@ from pointsman.brain.model.facts import (
     Ended,
     Fact,
     FirstToken,
+    LoadUnknown,
     NodeChanged,
     Placed,
     PolicyChanged,
@@ -68,6 +69,7 @@ class Metrics:
         self.decisions: Counts = defaultdict(int)
         self.transitions: Counts = defaultdict(int)
         self.probe_failures: Counts = defaultdict(int)
+        self.load_unknown: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
         self._submitted: dict[int, float] = {}
@@ -80,6 +82,7 @@ class Metrics:
             Refused: self._refused,
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
+            LoadUnknown: self._load_unknown,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
         }
@@ -134,6 +137,9 @@ class Metrics:
     def _probe_failed(self, fact: ProbeFailed) -> None:
         self.probe_failures[(fact.node,)] += 1
 
+    def _load_unknown(self, fact: LoadUnknown) -> None:
+        self.load_unknown[(fact.node,)] += 1
+
     def _policy_raised(self, fact: PolicyRaised) -> None:
         self.policy_errors[fact.policy, fact.call] += 1
 
@@ -142,7 +148,8 @@ class Metrics:
 
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
+        first = (self.transitions, self.probe_failures, self.load_unknown)
         second = (self.lanes, self.requests, self.tries)
-        for series, place in [(self.transitions, 0), (self.probe_failures, 0), *((each, 1) for each in second)]:
+        for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver
 
-from pointsman.brain.model.facts import NodeChanged, ProbeFailed
+from pointsman.brain.model.facts import LoadUnknown, NodeChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -166,8 +166,20 @@ def test_a_node_that_lists_no_models_stays_joining_until_it_does() -> None:
         driver.report("c", models=models)
         assert driver.dispatcher.fleet.states[0] is NodeState.JOINING
     assert facts == [ProbeFailed(0.0, "c", "joining", "it lists no models")] * 2
-    driver.report("c", models=("m",))
+    driver.report("c", models=("m",), running=0)
     assert facts[2:] == [NodeChanged(0.0, "c", "joining", "up", "admitted")]
+
+
+def test_a_good_probe_without_a_load_is_told() -> None:
+    facts: list[object] = []
+    driver = TestDriver(observers=[facts.append])
+    driver.add("a")
+    facts.clear()
+    driver.report("a", running=0)
+    driver.report("a", load=0.5)
+    assert not facts
+    driver.report("a")
+    assert facts == [LoadUnknown(0.0, "a")]
 
 
 def test_why_a_node_falls_is_told() -> None:

@@ -2,7 +2,8 @@ import logging
 
 import pytest
 
-from pointsman.brain.model.facts import Fact, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed, Queued
+from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed, Queued
+from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.request import Request
 from pointsman.observe.log import AGAIN_SECONDS, Log
 
@@ -52,6 +53,15 @@ def test_a_node_that_came_back_is_told_of_again(caplog: pytest.LogCaptureFixture
     failed = ProbeFailed(0.0, "a", "up", "refused")
     falls, returns = (NodeChanged(0.0, "a", "", after, "") for after in ("suspect", "up"))
     assert len(lines(caplog, failed, falls, failed, returns, failed)) == 4
+
+
+def test_a_node_that_tells_no_load_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    silent = LoadUnknown(0.0, "a")
+    removed = NodeChanged(0.0, "a", NodeState.DRAINING, NodeState.GONE, "removed")
+    told = lines(caplog, silent, silent, removed, silent)
+    assert [line for line in told if "tells no load" in line] == [
+        "WARNING node a tells no load: it is judged by our own account of it alone"
+    ] * 2
 
 
 def test_changes_of_policy(caplog: pytest.LogCaptureFixture) -> None:

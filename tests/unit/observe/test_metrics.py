@@ -1,7 +1,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from pointsman.brain.model.facts import NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed, Queued, Refused
+from pointsman.brain.model.facts import (
+    LoadUnknown,
+    NodeChanged,
+    PolicyChanged,
+    PolicyRaised,
+    ProbeFailed,
+    Queued,
+    Refused,
+)
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.request import Request
 from pointsman.observe.metrics import Metrics
@@ -58,10 +66,12 @@ def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[...,
         Refused(now=0.0, ticket=1, request=request, code="queue_full", status=503),
         NodeChanged(now=0.0, node="a", before="up", after="down", event="fail"),
         ProbeFailed(now=0.0, node="a", state="up", reason="refused"),
+        LoadUnknown(now=0.0, node="a"),
         PolicyChanged(now=0.0, scope="default", policy="jffc"),
         PolicyRaised(now=0.0, policy="jffc", call="pick", request=request, error=ValueError()),
     )
     assert metrics.probe_failures == {("a",): 1}
+    assert metrics.load_unknown == {("a",): 1}
     assert metrics.policy_errors == {("jffc", "pick"): 1}
     assert metrics.decisions == {("least_requests", "shortest"): 1, ("least_requests", "full"): 1}
     assert metrics.queued == {("m",): 1}
@@ -74,8 +84,9 @@ def test_a_node_that_is_gone_takes_its_series_along(life: Any) -> None:
     a, b = life(lease=1, node="a"), life(lease=2, node="b")
     gone = NodeChanged(now=20.0, node="a", before="draining", after="gone", event="removed")
     probed = ProbeFailed(now=11.0, node="a", state="up", reason="timeout")
-    metrics = feed(a.placed(), a.ended(11.0), b.placed(), b.ended(12.0), probed, gone)
+    metrics = feed(a.placed(), a.ended(11.0), b.placed(), b.ended(12.0), probed, LoadUnknown(now=12.0, node="a"), gone)
     assert not metrics.probe_failures
+    assert not metrics.load_unknown
     assert set(metrics.lanes) == {("m", "b")}
     assert set(metrics.requests) == {("m", "b", Verdict.OK)}
     assert set(metrics.tries) == {("m", "b", Verdict.OK, "done")}

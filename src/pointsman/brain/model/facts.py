@@ -106,6 +106,13 @@ class ProbeFailed(msgspec.Struct, frozen=True, gc=False):
     reason: str
 
 
+class LoadUnknown(msgspec.Struct, frozen=True, gc=False):
+    """A good probe of a node told nothing of its load: only our own account of it is known."""
+
+    now: float
+    node: str
+
+
 class PolicyRaised(msgspec.Struct, frozen=True):
     """A policy's `call` ("choose" or "pick") raised `error` over `request`."""
 
@@ -125,5 +132,15 @@ class PolicyChanged(msgspec.Struct, frozen=True, gc=False):
 
 
 Fact = (
-    Decided | Placed | Queued | FirstToken | Ended | Refused | NodeChanged | ProbeFailed | PolicyChanged | PolicyRaised
+    Decided
+    | Placed
+    | Queued
+    | FirstToken
+    | Ended
+    | Refused
+    | NodeChanged
+    | ProbeFailed
+    | LoadUnknown
+    | PolicyChanged
+    | PolicyRaised
 )
