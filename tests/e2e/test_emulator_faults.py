@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
 from pointsman.engine.emulator import Engine
@@ -32,6 +33,10 @@ class Victim:
     async def chat(self, **fields: Any) -> tuple[int, str]:
         async with self.session.post(self.base + "/v1/chat/completions", json=BODY | fields) as response:
             return response.status, await response.text()
+
+    async def audited(self) -> list[str]:
+        async with self.session.get(self.base + "/admin/audit") as response:
+            return [record["event"] for record in await response.json()]
 
     async def statuses(self, count: int) -> list[int]:
         return [(await self.chat())[0] for _ in range(count)]
@@ -105,6 +110,7 @@ async def test_hanging_before_the_headers(victim: Victim) -> None:
     assert await victim.statuses(1) == [200]
     await victim.fault("hang_before_headers", count=1, seconds=0.05)
     assert await victim.statuses(1) == [200]
+    assert await victim.audited() == ["start", "abort", "start", "finish", "start", "finish"]
 
 
 async def test_slowness_acts_at_once_and_ends(victim: Victim) -> None:
@@ -156,3 +162,16 @@ async def test_dying_in_the_middle_of_a_stream() -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+@pytest.mark.parametrize(("seconds", "ends"), [(2.0, True), (0.02, False)])
+async def test_a_stopping_engine_gives_running_requests_their_time(seconds: float, ends: bool) -> None:
+    config = msgspec.structs.replace(CONFIG, time_scale=1.0, shutdown_seconds=seconds)
+    async with aiohttp.ClientSession() as session:
+        async with Engine(config) as engine:
+            asked = asyncio.create_task(Victim(engine, session).chat(stream=True))
+            while not (engine.driver and engine.driver.core.running):
+                await asyncio.sleep(0.005)
+        (answer,) = await asyncio.gather(asked, return_exceptions=True)
+    whole = isinstance(answer, tuple) and answer[1].endswith("data: [DONE]\n\n")
+    assert whole is ends

@@ -30,7 +30,6 @@ from pointsman.engine.profile import EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig
 
 MAX_BODY = 64 * 1024 * 1024
-_SHUTDOWN_SECONDS = 2.0  # running streams get this long to end
 
 
 def serve(engine: "Engine") -> int:
@@ -74,7 +73,10 @@ class Engine:
         application = plain_application(self.config) if self._profile is None else self._application(self._profile)
         # A client that goes away cancels its handler, which aborts its sequences.
         runner = web.AppRunner(
-            application, handler_cancellation=True, access_log=None, shutdown_timeout=_SHUTDOWN_SECONDS
+            application,
+            handler_cancellation=True,
+            access_log=None,
+            shutdown_timeout=self.config.shutdown_seconds,
         )
         await self._listener.open(runner)
         return self

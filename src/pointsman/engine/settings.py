@@ -50,6 +50,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     stream_interval: Annotated[int, Meta(description="tokens in a streamed chunk after the first", ge=1)] = 1
     mean_output_tokens: Annotated[int, Meta(description="mean length of answers that end by themselves", ge=1)] = 200
     api_key: Annotated[Key | None, Meta(description="bearer token that clients must send")] = None
+    shutdown_seconds: Annotated[float, Meta(description="after SIGTERM, for running requests to end", gt=0)] = 2.0
     audit_log: Annotated[File | None, Meta(description="file for the life of every request, as JSON lines")] = None
     plain: Annotated[bool, Meta(description="be a plain HTTP inference server instead")] = False
     plain_base_seconds: Annotated[float, Meta(description="plain: response time without load", ge=0)] = 0.1

@@ -13,7 +13,7 @@ KEPT = 100_000
 class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One moment in a request's life. `virtual` counts engine seconds, `wall` is unix time.
 
-    `event` is start, first (event of a stream sent), finish or abort.
+    `event` is start, first (event of a stream sent), then finish (all of it was sent) or abort (anything else).
     """
 
     event: str

@@ -49,8 +49,10 @@ class Inference:
 
     async def embeddings(self, request: web.Request) -> web.StreamResponse:
         """Vectors that depend on the text alone, at once."""
-        fault = await self._meet_fault(request)
-        if fault is not None:
+        fault = self._meet_fault(request)
+        if fault is not None and fault.kind == "hang_before_headers":
+            await _hang(fault.seconds)
+        elif fault is not None:
             break_connection(request, fault)
             raise Broken
         body = _embedding(await request.read())
@@ -65,17 +67,28 @@ class Inference:
         return web.Response(body=msgspec.json.encode(answer), content_type="application/json")
 
     async def _generate(self, request: web.Request, make: Callable[[bytes, str], Job]) -> web.StreamResponse:
-        fault = await self._meet_fault(request)
+        fault = self._meet_fault(request)
         request_id = _request_id(request)
         job = make(await request.read(), request_id)
         self._record("start", request, request_id, job)
         self._driver.submit(job)
+        event = "abort"
         try:
-            if job.stream:
-                return await self._stream(request, request_id, job, fault)
-            return await self._whole(request, request_id, job, fault)
+            answer = await self._answer(request, request_id, job, fault)
+            event = "finish"
+            return answer
         finally:
-            self._record("abort" if self._driver.abort(job) else "finish", request, request_id, job)
+            if self._driver.abort(job):
+                event = "abort"
+            self._record(event, request, request_id, job)
+
+    async def _answer(self, request: web.Request, request_id: str, job: Job, fault: Fault | None) -> web.StreamResponse:
+        if fault is not None and fault.kind == "hang_before_headers":
+            await _hang(fault.seconds)
+            fault = None
+        if job.stream:
+            return await self._stream(request, request_id, job, fault)
+        return await self._whole(request, request_id, job, fault)
 
     async def _stream(self, request: web.Request, request_id: str, job: Job, fault: Fault | None) -> web.StreamResponse:
         response = web.StreamResponse(
@@ -118,17 +131,14 @@ class Inference:
         job.bytes_sent = len(body)
         return web.Response(body=body, content_type="application/json", headers={REQUEST_ID: request_id})
 
-    async def _meet_fault(self, request: web.Request) -> Fault | None:
-        """Suffer the fault drawn for this request; returned if it acts only once events have been sent."""
+    def _meet_fault(self, request: web.Request) -> Fault | None:
+        """Suffer the fault drawn for this request; returned if it acts later: a silence, or a broken stream."""
         fault = self._faults.draw()
         if fault is None:
             return None
         if fault.kind == "status":
             raise refused(fault)
-        if fault.kind == "hang_before_headers":
-            await _hang(fault.seconds)
-            return None
-        if fault.n == 0 and fault.kind != "inband_error":
+        if fault.n == 0 and fault.kind not in ("inband_error", "hang_before_headers"):
             break_connection(request, fault)
             raise Broken
         return fault
