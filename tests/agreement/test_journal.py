@@ -7,6 +7,7 @@ from tests.support.driver import TestDriver
 from tests.support.random_day import RandomDay
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import POLICIES, build
 from pointsman.brain.policies.table import PolicyTable
@@ -70,3 +71,22 @@ def test_the_journaled_dispatcher_answers_like_the_plain_one() -> None:
         RandomDay(driver, seed=1).run(STEPS)
         ended.append((driver.ended, driver.node_of, driver.waiting))
     assert ended[0] == ended[1]
+
+
+def test_what_is_configured_while_running_is_configured_in_the_replay() -> None:
+    driver, lines = journaled("fastest_completion")
+    day = RandomDay(driver, seed=6)
+    day.run(STEPS // 2)
+    settings = BrainSettings(queue_timeout_s=3.0, window=2, tries=3, peak_decay_s=1.0, ttft_objective_s=0.5)
+    driver.obey(driver.dispatcher.configure(settings, driver.now))
+    changed = NodeSpec(url="http://a", id="a", models=("m",), slots=1, weight=0.5)
+    driver.obey(driver.dispatcher.change_node(changed, driver.now))
+    driver.obey(driver.dispatcher.remove_node("b", driver.now))
+    driver.obey(driver.dispatcher.add_node(NodeSpec(url="http://b2", id="b", models=("m",)), driver.now))
+    driver.report("b")
+    for _ in range(200):
+        day.pass_time(0.05)
+        day.submit()
+        day.end()
+    assert all(b'"call":"%b"' % call in b"".join(lines) for call in (b"configure", b"change_node"))
+    assert differences(lines) == []

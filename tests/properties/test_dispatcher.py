@@ -20,7 +20,9 @@ from hypothesis.stateful import (
 from tests.support.driver import TestDriver, chain
 
 from pointsman.brain.ledger import Booking, Ledger
+from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.settings import BrainSettings
 
 EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "1000"))
 NODES = ("a", "b", "c")
@@ -119,10 +121,22 @@ class Life(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NODES))
     def join_or_leave(self, name: str) -> None:
         dispatcher = self.driver.dispatcher
-        if name in dispatcher.fleet.row_of:
+        row = dispatcher.fleet.row_of.get(name)
+        if row is not None and row not in dispatcher.membership._leaving:
             self.driver.obey(dispatcher.remove_node(name, self.driver.now))
         else:
             self.driver.add(name, "m", "n", slots=self.slots, kv_tokens=4000)
+
+    @rule(name=st.sampled_from(NODES), address=st.sampled_from("xy"), slots=st.integers(1, 4), kv=st.integers(1, 9))
+    def declare_otherwise(self, name: str, address: str, slots: int, kv: int) -> None:
+        if name in self.driver.dispatcher.fleet.row_of:
+            spec = NodeSpec(url=f"http://{address}", id=name, models=("m", "n"), slots=slots, kv_tokens=1000 * kv)
+            self.driver.obey(self.driver.dispatcher.change_node(spec, self.driver.now))
+
+    @rule(seconds=st.floats(0.1, 9.0), limit=st.integers(0, 5), tries=st.integers(1, 3))
+    def configure(self, seconds: float, limit: int, tries: int) -> None:
+        settings = BrainSettings(queue_limit=limit, tries=tries, queue_timeout_s=seconds, slow_start_s=seconds - 0.1)
+        self.driver.obey(self.driver.dispatcher.configure(settings, self.driver.now))
 
     @rule(name=st.sampled_from(NODES), drain=st.booleans())
     def drain(self, name: str, drain: bool) -> None:

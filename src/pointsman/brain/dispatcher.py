@@ -8,6 +8,8 @@ a node is a lease. Whatever frees room pumps the waiting queue before the call r
 
 from collections.abc import Callable, Container, Sequence
 
+import msgspec
+
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import Fleet
@@ -142,9 +144,20 @@ class Dispatcher:
     # Nodes
 
     def add_node(self, spec: NodeSpec, now: float) -> list[Order]:
-        """A new node; it joins with its first good probe. Raises ValueError for a taken id."""
+        """A new node; it joins with its first good probe. One that is being removed stays instead.
+
+        Raises ValueError for a taken id.
+        """
         self.membership.add(spec, now)
-        return self._taken()
+        return self._pumped_all(now)
+
+    def change_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        """The node of that id is as `spec` says from now on; with another address it is another node.
+
+        Raises LookupError for an unknown id, ValueError for another node in a full fleet.
+        """
+        self.membership.change(self._row(spec.name), spec, now)
+        return self._pumped_all(now)
 
     def remove_node(self, node: str, now: float) -> list[Order]:
         """Drain the node and forget it once nothing runs there. Raises LookupError for an unknown id."""
@@ -177,7 +190,14 @@ class Dispatcher:
             self._out.extend(self._abandoned(down))
         return self._pumped_all(now)
 
-    # Policies
+    # Policies and settings
+
+    def configure(self, settings: BrainSettings, now: float) -> list[Order]:
+        """Decide by `settings` from now on, all but the seed. What waits or runs keeps the limits it began with."""
+        self.settings = settings = msgspec.structs.replace(settings, seed=self.settings.seed)
+        for part in (self.placement, self.estimates, self.membership, self._retries, self.waiting):
+            part.configure(settings)
+        return self._pumped_all(now)
 
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
         """Let `policy` decide for `scope` from now on; None drops the scope. Raises ValueError for a bad scope."""

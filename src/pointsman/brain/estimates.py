@@ -39,6 +39,11 @@ class Estimates:
         self._growth = QueueGrowth(columns.queue_growth)
         self._latency = LatencyModel(columns)
 
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on."""
+        self._settings = settings
+        self._response.decay_s = settings.peak_decay_s
+
     def add(self, row: int, spec: NodeSpec, now: float) -> None:
         """A new node starts at what its declared hardware and model promise, else at its peers' mean."""
         self._response.start(row, now)

@@ -7,7 +7,9 @@ changes only when membership, health or models change, so that answer is kept un
 
 from collections import Counter
 from collections.abc import Iterator
+from math import inf
 
+import msgspec
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
@@ -73,6 +75,19 @@ class Fleet:
         self.models[row] = frozenset()
         self._free_rows.append(row)
         self.touch()
+
+    @property
+    def room(self) -> int:
+        """How many nodes may still be added."""
+        return self.capacity - len(self.row_of)
+
+    def rename(self, row: int, name: str) -> None:
+        """Let the node go by another id, so that its own is free. Raises ValueError for a taken one."""
+        if name in self.row_of:
+            raise ValueError(f"there is already a node {name!r}")
+        spec = self.spec(row)
+        self.row_of[name] = self.row_of.pop(spec.name)
+        self.specs[row] = msgspec.structs.replace(spec, id=name)
 
     def spec(self, row: int) -> NodeSpec:
         """The node at `row`. Raises LookupError for a hole."""
@@ -145,6 +160,11 @@ class Fleet:
         columns.identity[row] = xxh3_64_intdigest(spec.name.encode()) >> 11
         columns.slots[row] = spec.slots or DEFAULT_SLOTS
         columns.block_tokens[row] = spec.block_tokens
-        columns.kv_capacity[row] = max(1, spec.kv_tokens // spec.block_tokens) if spec.kv_tokens else np.inf
+        columns.kv_capacity[row] = declared_blocks(spec)
         columns.speed[row] = 1.0
         self.cap[row] = columns.slots[row] * spec.weight
+
+
+def declared_blocks(spec: NodeSpec) -> float:
+    """KV capacity in blocks as the node declares it; inf if it does not."""
+    return max(1, spec.kv_tokens // spec.block_tokens) if spec.kv_tokens else inf

@@ -18,6 +18,7 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
+from pointsman.brain.redeclaring import redeclare, same_endpoint
 
 PROBE_SECONDS = 10.0
 PROBE_SECONDS_DOUBT = 2.0
@@ -57,8 +58,49 @@ class Membership:
         self._started_at: dict[int, float] = {}
         self._unstated: dict[int, float] = {}
 
-    def add(self, spec: NodeSpec, now: float) -> int:
-        """A new node, joining until its first good probe. Raises ValueError for a taken id."""
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on."""
+        self._settings = settings
+        self.health.configure(settings)
+
+    def add(self, spec: NodeSpec, now: float) -> None:
+        """A new node, joining until its first good probe, or one that was leaving and stays after all.
+
+        Raises ValueError for a taken id.
+        """
+        leaving = self._fleet.row_of.get(spec.name)
+        if leaving not in self._leaving:
+            self._add(spec, now)
+        elif self.change(leaving, spec, now):
+            self.undrain(leaving, now)
+
+    def change(self, row: int, spec: NodeSpec, now: float) -> bool:
+        """The node's declaration is `spec` from now on; false if that is another node, which takes its place and id.
+
+        The one before finishes what it has under another name. Raises ValueError if there is no room for both.
+        """
+        before = self._fleet.spec(row)
+        if same_endpoint(before, spec):
+            self._redeclare(row, before, spec, now)
+            return True
+        if not self._fleet.room:
+            raise ValueError(f"there is no room for two nodes {spec.name!r} at a time")
+        self._fleet.rename(row, f"{spec.name} (replaced {row})")
+        self._add(spec, now)
+        self.remove(row, now)
+        return False
+
+    def _redeclare(self, row: int, before: NodeSpec, spec: NodeSpec, now: float) -> None:
+        redeclare(row, spec, self._fleet, self._placement, self._estimates, now)
+        if spec.weight != before.weight:
+            self._weight[row] = spec.weight
+        if spec.slots is not None:
+            self._unstated.pop(row, None)
+        elif before.slots is not None:
+            self._unstated[row] = 0.0
+        self._recap(row, now)
+
+    def _add(self, spec: NodeSpec, now: float) -> None:
         row = self._fleet.add(spec)
         self._weight[row] = spec.weight
         self._estimates.add(row, spec, now)
@@ -67,7 +109,6 @@ class Membership:
         self.health.add(row)
         self._placement.track(row)
         self._probe((row, self._fleet.generation[row]), now)
-        return row
 
     def remove(self, row: int, now: float) -> None:
         """No new work; the node is gone once nothing runs there."""

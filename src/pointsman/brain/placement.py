@@ -53,6 +53,10 @@ class Placement:
         self._sequence: dict[str, int] = {}
         self._memo: dict[str, object] = {}
 
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on."""
+        self._settings = settings
+
     def policy(self, ticket: Ticket) -> Policy:
         """The policy that decides for the ticket."""
         return self._policies.of(ticket.request)

@@ -51,6 +51,10 @@ class WaitingRoom:
         self.queues: dict[Key, Queue] = {}
         self._pump_due = False
 
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on; who waits already keeps the time he was given."""
+        self._settings = settings
+
     def anyone_before(self, ticket: Ticket) -> bool:
         """Whether others already wait where `ticket` would."""
         return _key(ticket) in self.queues

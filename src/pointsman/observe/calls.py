@@ -64,6 +64,11 @@ class AddNode(_Call, frozen=True, tag="add_node"):
     now: float
 
 
+class ChangeNode(_Call, frozen=True, tag="change_node"):
+    spec: NodeSpec
+    now: float
+
+
 class RemoveNode(_Call, frozen=True, tag="remove_node"):
     node: str
     now: float
@@ -88,6 +93,11 @@ class SetWeight(_Call, frozen=True, tag="set_weight"):
 class SetPolicy(_Call, frozen=True, tag="set_policy"):
     scope: str
     policy: PolicySpec | None
+    now: float
+
+
+class Configure(_Call, frozen=True, tag="configure"):
+    settings: BrainSettings
     now: float
 
 
@@ -130,11 +140,13 @@ class Tick(_Call, frozen=True, tag="tick"):
 Call = (
     Begin
     | AddNode
+    | ChangeNode
     | RemoveNode
     | Drain
     | Undrain
     | SetWeight
     | SetPolicy
+    | Configure
     | Submit
     | Cancel
     | FirstToken

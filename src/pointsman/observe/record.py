@@ -61,6 +61,11 @@ class Journaled:
         self._write(calls.AddNode(spec, now), orders)
         return orders
 
+    def change_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        orders = self._dispatcher.change_node(spec, now)
+        self._write(calls.ChangeNode(spec, now), orders)
+        return orders
+
     def remove_node(self, node: str, now: float) -> list[Order]:
         orders = self._dispatcher.remove_node(node, now)
         self._write(calls.RemoveNode(node, now), orders)
@@ -84,6 +89,11 @@ class Journaled:
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
         orders = self._dispatcher.set_policy(scope, policy, now)
         self._write(calls.SetPolicy(scope, PolicySpec.of(policy) if policy else None, now), orders)
+        return orders
+
+    def configure(self, settings: BrainSettings, now: float) -> list[Order]:
+        orders = self._dispatcher.configure(settings, now)
+        self._write(calls.Configure(settings, now), orders)
         return orders
 
     def submit(self, request: Request, now: float) -> list[Order]:

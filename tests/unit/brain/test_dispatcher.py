@@ -411,3 +411,32 @@ def test_a_retry_that_cost_its_node_nothing_leaves_the_budget_to_others() -> Non
     for ticket in tickets[3:]:
         driver.finish(driver.lease_of(ticket), FAILED)
     assert driver.ended == {tickets[4]: "node_failed"}
+
+
+def test_settings_changed_while_running_hold_from_then_on() -> None:
+    driver = TestDriver(seed=7, queue_limit=0, tries=1)
+    driver.add("a", slots=1)
+    driver.add("b", slots=1)
+    first, second = driver.submit(), driver.submit()
+    assert driver.ended.get(driver.submit()) == "queue_full"
+    changed = BrainSettings(seed=8, queue_limit=5, queue_timeout_s=2.0, tries=2, first_token_floor_s=3.0)
+    driver.obey(driver.dispatcher.configure(changed, driver.now))
+    assert driver.dispatcher.settings.seed == 7, "equal seeds give equal decisions, all along"
+    waiting = driver.submit()
+    driver.finish(driver.lease_of(first), FAILED)
+    assert waiting in driver.running.values()
+    assert first in driver.waiting, "it may be tried a second time now"
+    driver.finish(driver.lease_of(second))
+    assert first in driver.running.values()
+    driver.rest()
+
+
+def test_a_ramp_that_is_switched_off_is_over() -> None:
+    driver = TestDriver(slow_start_s=30.0)
+    driver.add("a", slots=10)
+    driver.obey(driver.dispatcher.drain("a", 0.0))
+    driver.obey(driver.dispatcher.undrain("a", 0.0))
+    assert driver.dispatcher.fleet.cap[0] < 10
+    driver.obey(driver.dispatcher.configure(BrainSettings(slow_start_s=0.0), 0.0))
+    driver.tick(1.0)
+    assert driver.dispatcher.fleet.cap[0] == 10

@@ -73,3 +73,15 @@ def test_policies_cannot_write_the_table() -> None:
         fleet.table.outstanding[0] = 1.0
     fleet.columns.outstanding[0] = 1.0
     assert fleet.table.outstanding[0] == 1.0
+
+
+def test_a_node_gives_up_its_id() -> None:
+    fleet = Fleet(3)
+    row = fleet.add(node("a", "m"))
+    fleet.add(node("b"))
+    with pytest.raises(ValueError, match="already a node 'b'"):
+        fleet.rename(row, "b")
+    fleet.rename(row, "before")
+    assert (fleet.spec(row).name, fleet.spec(row).url) == ("before", "http://a")
+    assert fleet.add(node("a")) != row
+    assert (fleet.row_of["before"], fleet.room) == (row, 0)

@@ -1,5 +1,6 @@
 """Nodes join, report, fall, return and leave."""
 
+import msgspec
 import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver
@@ -194,3 +195,84 @@ def test_why_a_node_falls_is_told() -> None:
         ProbeFailed(0.0, "a", "up", "refused"),
         NodeChanged(0.0, "a", "up", "suspect", "probed_badly", "refused"),
     ]
+
+
+def on(driver: TestDriver, name: str) -> int:
+    """A ticket that runs on the node."""
+    return next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == name)
+
+
+def add_again(driver: TestDriver, **more: object) -> None:
+    spec = NodeSpec(**{"url": "http://a", "id": "a", "models": ("m",)} | more)  # type: ignore[arg-type]
+    driver.obey(driver.dispatcher.add_node(spec, driver.now))
+
+
+def test_a_node_added_while_it_leaves_stays(driver: TestDriver) -> None:
+    ticket = on(driver, "a")
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    add_again(driver, slots=3)
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
+    assert driver.dispatcher.fleet.columns.slots[0] == 3
+    driver.finish(driver.lease_of(ticket))
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
+
+
+def test_a_node_that_only_drains_keeps_its_id(driver: TestDriver) -> None:
+    driver.obey(driver.dispatcher.drain("a", 0.0))
+    with pytest.raises(ValueError, match="already a node 'a'"):
+        add_again(driver)
+
+
+def test_another_address_under_the_id_of_a_leaving_node_is_a_node_of_its_own(driver: TestDriver) -> None:
+    ticket = on(driver, "a")
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    add_again(driver, url="http://elsewhere")
+    driver.report("a")
+    fleet = driver.dispatcher.fleet
+    assert {name: str(fleet.states[row]) for name, row in fleet.row_of.items()} == {
+        "a (replaced 0)": "draining",
+        "b": "up",
+        "a": "up",
+    }
+    assert fleet.spec(fleet.row_of["a"]).url == "http://elsewhere"
+    driver.finish(driver.lease_of(ticket))
+    assert sorted(fleet.row_of) == ["a", "b"]
+
+
+def test_another_address_for_a_node_in_use_lets_the_one_before_finish(driver: TestDriver) -> None:
+    ticket = on(driver, "a")
+    driver.obey(driver.dispatcher.change_node(NodeSpec(url="http://new", id="a", models=("m",)), 0.0))
+    assert driver.probes.count("a") == 2
+    driver.report("a")
+    assert sorted(driver.dispatcher.fleet.row_of) == ["a", "a (replaced 0)", "b"]
+    assert driver.dispatcher.available("m") == 2
+    driver.finish(driver.lease_of(ticket))
+    driver.rest()
+    assert sorted(driver.dispatcher.fleet.row_of) == ["a", "b"]
+
+
+def test_a_full_fleet_has_no_room_for_a_node_and_the_one_before(driver: TestDriver) -> None:
+    driver.dispatcher.fleet.capacity = 2
+    with pytest.raises(ValueError, match="no room for two nodes 'a'"):
+        driver.dispatcher.change_node(NodeSpec(url="http://new", id="a"), 0.0)
+    assert sorted(driver.dispatcher.fleet.row_of) == ["a", "b"]
+
+
+def test_a_node_is_weighed_anew_where_it_stands(driver: TestDriver) -> None:
+    before = driver.dispatcher.fleet.spec(1)
+    driver.obey(driver.dispatcher.change_node(msgspec.structs.replace(before, weight=0.2), 0.0))
+    assert driver.dispatcher.fleet.cap[1] == 2.0
+    assert driver.dispatcher.fleet.states[1] is NodeState.UP
+
+
+def test_slots_that_are_declared_no_more_are_learned(driver: TestDriver) -> None:
+    before = driver.dispatcher.fleet.spec(1)
+    driver.obey(driver.dispatcher.change_node(msgspec.structs.replace(before, slots=None), 0.0))
+    assert driver.dispatcher.fleet.cap[1] == 10.0
+    driver.report("b", slots=7)
+    assert driver.dispatcher.fleet.cap[1] == 7.0
+
+
+def test_an_unknown_node_cannot_be_changed(driver: TestDriver) -> None:
+    with pytest.raises(LookupError, match="no node 'z'; there are: a, b"):
+        driver.dispatcher.change_node(NodeSpec(url="http://z", id="z"), 0.0)

@@ -82,6 +82,13 @@ class Health:
         self._settings = settings
         self.records: dict[int, Record] = {}
 
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on; who is out already stays as long as was said."""
+        self._settings = settings
+        if not settings.slow_start_s:
+            for record in self.records.values():
+                record.ramping = False
+
     def add(self, row: int) -> None:
         """A new node takes the row: joining, with no past."""
         self.records[row] = Record()

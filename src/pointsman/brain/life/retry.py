@@ -15,6 +15,10 @@ class RetryBudget:
         self._settings = settings
         self.in_flight = 0
 
+    def configure(self, settings: BrainSettings) -> None:
+        """Go by `settings` from now on."""
+        self._settings = settings
+
     def allows(self, outcome: Outcome, attempts: int, active: int) -> bool:
         """Whether a request that ended with `outcome` after `attempts` tries goes to another node."""
         if outcome.verdict not in (Verdict.FAIL, Verdict.BUSY) or outcome.delivered:

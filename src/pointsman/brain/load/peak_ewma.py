@@ -19,13 +19,13 @@ FIRST_GUESS_S = 0.1
 
 
 class PeakEwma:
-    """Writes `out` (seconds, one cell a row). `decay_s` is τ."""
+    """Writes `out` (seconds, one cell a row). `decay_s` is τ, which may be changed."""
 
     def __init__(self, out: Floats, decay_s: float = 10.0) -> None:
         if decay_s <= 0.0:
             raise ValueError(f"decay_s must be above 0, not {decay_s}")
         self._out = out
-        self._decay_s = decay_s
+        self.decay_s = decay_s
         self._sampled_at: Floats = np.full(len(out), -np.inf)
         self._seen: Flags = np.zeros(len(out), dtype=np.bool_)
         self._median = FIRST_GUESS_S
@@ -45,7 +45,7 @@ class PeakEwma:
         """One answer. The node's first sets the figure."""
         old = float(self._out[row])
         if self._seen[row] and seconds < old:
-            kept = exp(-max(0.0, now - float(self._sampled_at[row])) / self._decay_s)
+            kept = exp(-max(0.0, now - float(self._sampled_at[row])) / self.decay_s)
             seconds += (old - seconds) * kept
         self._out[row] = seconds
         self._sampled_at[row] = now
@@ -62,7 +62,7 @@ class PeakEwma:
             return
         out = self._out[:rows]
         self._median = float(np.median(out[seen]))
-        stale = seen & (now - self._sampled_at[:rows] >= self._decay_s)
-        kept = exp(-elapsed / self._decay_s)
+        stale = seen & (now - self._sampled_at[:rows] >= self.decay_s)
+        kept = exp(-elapsed / self.decay_s)
         out[stale] = self._median + (out[stale] - self._median) * kept
         out[~seen] = self._median

@@ -41,3 +41,9 @@ def test_retries_stay_under_their_share_of_active_requests_but_the_free_ones() -
     for _ in range(5):
         spent.done()
     assert spent.allows(FAILED, 1, 0)
+
+
+def test_it_goes_by_the_settings_it_has_now() -> None:
+    retries = budget()
+    retries.configure(BrainSettings(tries=3))
+    assert retries.allows(FAILED, 2, 100)
