@@ -1,10 +1,12 @@
 """One try of a request on one node, from the connection to the outcome.
 
-Bytes go through callbacks; the coroutine only waits for `_done`. A try ends in exactly one way: the response is
-complete, the node fails, patience runs out, or whoever owns the try settles it. `run` then lets go of the connection.
+A try ends in exactly one way: the response is complete, the node fails, patience runs out, or whoever owns the try
+settles it. `_end` then lets go of the connection and tells the owner. Only opening a connection takes a task; a request
+for which there is a kept one is on its way when `start` returns.
 """
 
 import asyncio
+from typing import Protocol
 
 from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -21,18 +23,31 @@ from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.sse import EventTooLarge
 
 
+class Owner(Progress, Protocol):
+    """Whose try it is."""
+
+    def tried(self, outcome: Outcome, kept: Kept | None) -> None:
+        """The try ended; `kept` is the node's error answer that was held back, if there was one."""
+        ...
+
+    def broken(self) -> None:
+        """To be called where an exception was caught that should not be: nothing good comes of this request."""
+        ...
+
+
 class Attempt:
-    """Sends `work` to `target`, and what comes back to `reply`."""
+    """Sends `work` to `target`, and what comes back to `reply`. The owner hears of its end unless it released it."""
 
     __slots__ = (
         "_answer",
         "_clock",
+        "_connecting",
         "_connection",
         "_deadline",
-        "_done",
         "_heard",
         "_loop",
-        "_progress",
+        "_over",
+        "_owner",
         "_reply",
         "_target",
         "_timeouts",
@@ -45,7 +60,7 @@ class Attempt:
         order: Start,
         target: Target,
         reply: Reply,
-        progress: Progress,
+        owner: Owner,
         clock: Clock,
         timeouts: Timeouts,
         loop: asyncio.AbstractEventLoop,
@@ -54,48 +69,38 @@ class Attempt:
         self._work = work
         self._target = target
         self._reply = reply
-        self._progress = progress
+        self._owner = owner
         self._clock = clock
         self._timeouts = timeouts
-        self._done: asyncio.Future[Outcome | None] = loop.create_future()
         self._answer: Answer | None = None
         self._connection: UpstreamConnection | None = None
+        self._connecting: asyncio.Task[None] | None = None
         self._heard = False
+        self._over = False
         self._deadline = clock.now() + order.first_token_s if work.request.stream else float("inf")
 
-    @property
-    def kept(self) -> Kept | None:
-        """The node's error answer that was held back, if there was one."""
-        return self._answer.kept if self._answer else None
-
-    async def run(self) -> Outcome:
-        """Try, and say how it ended. Cancelling closes the connection to the node at once."""
-        try:
-            outcome = await self._send(self._target.pool.take())
-            if outcome is None:  # the kept connection was dead: that says nothing about the node
-                self._done = self._loop.create_future()
-                outcome = await self._send(None)
-            return outcome or _failed("reset")
-        except ConnectFailed as failure:
-            if self._done.done():
-                return self._done.result() or _failed(failure.reason)
-            return _failed(failure.reason, free=True)
-        finally:
-            self.release()
+    def start(self) -> None:
+        """Send the request, on a fresh connection where none is kept."""
+        connection = self._target.pool.take()
+        if connection is None:
+            self._connecting = self._loop.create_task(self._connect())
+        else:
+            self._send(connection)
 
     def settle(self, outcome: Outcome) -> None:
         """End the try from outside; what the client already has is ended as a cut answer."""
-        if not self._done.done():
-            if self._answer is not None and self._reply.started:
-                self._answer.cut(outcome.reason)
-            self._done.set_result(outcome)
-            self.release()
+        if not self._over and self._answer is not None and self._reply.started:
+            self._answer.cut(outcome.reason)
+        self._end(outcome)
 
     def release(self) -> None:
         """Let go of the node at once; its answer is over or nobody wants it any more."""
+        self._over = True
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+        if self._connecting is not None:
+            self._connecting.cancel()
 
     def pause(self) -> None:
         if self._connection is not None:
@@ -115,17 +120,22 @@ class Attempt:
         if now >= self._deadline:
             self._fail("token_timeout" if self._reply.started else "first_token_timeout")
 
-    async def _send(self, connection: UpstreamConnection | None) -> Outcome | None:
-        if connection is None:
+    async def _connect(self) -> None:
+        try:
             connection = await self._target.pool.connect()
-        if self._done.done():
-            connection.close()
-        else:
-            self._connection = connection
-            work = self._work
-            head = request_head(work.head, self._target.prefix, self._target.lines, work.id, len(work.body))
-            connection.send(self, head, work.body)
-        return await self._done
+            self._connecting = None
+            self._send(connection)
+        except ConnectFailed as failure:
+            self._connecting = None
+            self._end(_failed(failure.reason, free=True))
+        except Exception:
+            self._owner.broken()
+
+    def _send(self, connection: UpstreamConnection) -> None:
+        self._connection = connection
+        work = self._work
+        head = request_head(work.head, self._target.prefix, self._target.lines, work.id, len(work.body))
+        connection.send(self, head, work.body)
 
     # The connection's callbacks
 
@@ -135,7 +145,7 @@ class Attempt:
             self._answer = KeptAnswer(head, work.id)
             self._deadline = min(self._deadline, self._clock.now() + self._timeouts.between_tokens_s)
         elif head.is_event_stream and (account := work.account()) is not None:
-            self._answer = StreamAnswer(head, self._reply, work.id, account, self._progress, work.strip_usage)
+            self._answer = StreamAnswer(head, self._reply, work.id, account, self._owner, work.strip_usage)
         else:
             self._answer = PlainAnswer(head, self._reply, work.id)
 
@@ -151,22 +161,24 @@ class Attempt:
 
     def on_complete(self) -> None:
         self._connection = None
-        if self._answer is not None and not self._done.done():
-            self._done.set_result(self._answer.end())
+        if self._answer is not None and not self._over:
+            self._end(self._answer.end())
 
     def on_lost(self, reason: str, *, stale: bool) -> None:
         self._connection = None
-        if self._done.done():
-            return
-        if stale and self._answer is None:
-            self._done.set_result(None)
+        if stale and self._answer is None:  # the kept connection was dead: that says nothing about the node
+            self._connecting = self._loop.create_task(self._connect())
         else:
             self._fail(reason)
 
     def _fail(self, reason: str) -> None:
-        if not self._done.done():
-            self._done.set_result(self._answer.cut(reason) if self._answer else _failed(reason))
-        self.release()
+        if not self._over:
+            self._end(self._answer.cut(reason) if self._answer else _failed(reason))
+
+    def _end(self, outcome: Outcome) -> None:
+        if not self._over:
+            self.release()
+            self._owner.tried(outcome, self._answer.kept if self._answer else None)
 
 
 def _failed(reason: str, *, free: bool = False) -> Outcome:

@@ -83,7 +83,11 @@ class Driver:
         self._leases.pop(lease, None)
         orders = self.dispatcher.finished(lease, outcome, self._clock.now())
         self.execute(orders)
-        return any(isinstance(order, _TicketOrder) and order.ticket == ticket for order in orders)
+        for order in orders:
+            if isinstance(order, _TicketOrder) and order.ticket == ticket:
+                return True
+        self._parties.pop(ticket, None)
+        return False
 
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._clock.now()))

@@ -1,8 +1,8 @@
 """One request's life in the gateway: placed, tried, answered.
 
-The coroutine owns ticket and lease in one `try/finally`. It sleeps while the request waits in the queue and while a
-try is under way; orders and bytes come in as plain calls. When the client leaves, the task is cancelled, and whatever
-phase it is in, the same `finally` closes the connection to the node and gives the ticket back.
+All of it happens in plain calls: orders come from the brain, bytes and endings from the try under way. An exchange owns
+its ticket and lease and gives them back in `_end`, which every way out leads through and which does its work once: the
+answer is complete, the brain has nothing further for the request, the client leaves, or something breaks inside.
 """
 
 from __future__ import annotations
@@ -48,71 +48,67 @@ class Relaying:
         self.timeouts = timeouts
         self.loop = loop
 
-    def begin(self, work: Work, reply: Reply, connection: ClientConnection) -> Exchange:
-        """Start the life of a request."""
-        exchange = Exchange(self, work, reply, connection)
-        exchange.task = self.loop.create_task(exchange.run())
+    def begin(self, work: Work, reply: Reply, connection: ClientConnection) -> Exchange | None:
+        """Start the life of a request; None when it is over already, refused by the brain."""
+        exchange = Exchange(self, work, reply)
+        exchange.submit()
+        if exchange.over:
+            return None
+        exchange.connection = connection
         return exchange
 
 
 class Exchange:
-    """One request under way."""
+    """One request under way. `connection` is told of its end, unless that came before it was set."""
 
     __slots__ = (
         "_attempt",
-        "_connection",
         "_ending",
         "_kept",
         "_lease",
-        "_order",
         "_paused",
         "_reply",
         "_shared",
-        "_waiter",
+        "_ticket",
         "_work",
-        "task",
+        "connection",
+        "over",
     )
 
-    def __init__(self, shared: Relaying, work: Work, reply: Reply, connection: ClientConnection) -> None:
+    def __init__(self, shared: Relaying, work: Work, reply: Reply) -> None:
         self._shared = shared
         self._work = work
         self._reply = reply
-        self._connection: ClientConnection | None = connection
-        self._order: Start | Refuse | None = None
-        self._waiter: asyncio.Future[None] | None = None
         self._attempt: Attempt | None = None
+        self._ticket = 0
         self._lease = 0
         self._paused = False
         self._kept: Kept | None = None
         self._ending: PointsmanError | None = None
-        self.task: asyncio.Task[None] | None = None
+        self.connection: ClientConnection | None = None
+        self.over = False
 
-    async def run(self) -> None:
-        """From submission to the last byte."""
+    def submit(self) -> None:
+        """Hand the request to the brain, whose order may come at once or later."""
         shared = self._shared
-        ticket = 0
         shared.deadlines.watch(self)
         try:
-            ticket = shared.driver.submit(self._work.request, self)
-            await self._answer(ticket)
+            self._ticket = shared.driver.submit(self._work.request, self)
         except Exception:
-            _log.exception("request %s failed inside the gateway", self._work.id.decode())
-            self._give_up(PointsmanError("internal error"))
-        finally:
-            shared.deadlines.forget(self)
-            if ticket:
-                shared.driver.close(ticket, self._lease)
-        if self._connection is not None:
-            self._connection.request_done(self._reply.keep_alive)
+            self.broken()
 
     # Orders
 
     def ordered(self, order: Start | Refuse) -> None:
-        self._order = order
-        if isinstance(order, Start):
-            self._lease = order.lease  # now: the client may leave before the task gets to the order
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._ticket = order.ticket
+        if isinstance(order, Refuse):
+            self._give_up(order.error)
+            return
+        self._lease = order.lease
+        try:
+            self._try(order)
+        except Exception:
+            self.broken()
 
     def aborted(self, lease: int, why: str) -> None:
         if self._attempt is not None and lease == self._lease:
@@ -121,11 +117,8 @@ class Exchange:
     # The client's connection
 
     def client_left(self) -> None:
-        self._connection = None
-        if self._attempt is not None:
-            self._attempt.release()  # now: the task is cancelled only when the loop gets to it
-        if self.task is not None:
-            self.task.cancel()
+        self.connection = None
+        self._end()
 
     def pause(self) -> None:
         self._paused = True
@@ -137,13 +130,31 @@ class Exchange:
         if self._attempt is not None:
             self._attempt.resume()
 
-    # Progress of the try under way
+    # The try under way
 
     def first_token(self) -> None:
         self._shared.driver.first_token(self._lease)
 
     def more_tokens(self, count: int) -> None:
         self._shared.driver.tokens(self._lease, count)
+
+    def tried(self, outcome: Outcome, kept: Kept | None) -> None:
+        """The try ended. The brain may have ordered another one by the time it has taken note."""
+        self._attempt = None
+        self._kept = kept or self._kept
+        try:
+            goes_on = self._shared.driver.finished(self._ticket, self._lease, outcome)
+        except Exception:
+            self.broken()
+            return
+        if outcome.delivered:
+            self._end()
+        elif not goes_on:
+            self._give_up(self._ending or _FAILED)
+
+    def broken(self) -> None:
+        _log.exception("request %s failed inside the gateway", self._work.id.decode())
+        self._give_up(PointsmanError("internal error"))
 
     # Time
 
@@ -160,46 +171,23 @@ class Exchange:
         if self._attempt is not None:
             self._attempt.settle(self._cancelled(error.code))
         else:
-            self.ordered(Refuse(0, error))
+            self._give_up(error)
 
-    async def _answer(self, ticket: int) -> None:
-        """Try until the brain has no further order for this request."""
-        while True:
-            order = await self._next_order()
-            if isinstance(order, Refuse):
-                self._give_up(order.error)
-                return
-            outcome = await self._try(order)
-            goes_on = self._shared.driver.finished(ticket, order.lease, outcome)
-            if outcome.delivered:
-                return
-            if not goes_on:
-                self._give_up(self._ending or _FAILED)
-                return
-
-    async def _next_order(self) -> Start | Refuse:
-        while self._order is None:
-            self._waiter = self._shared.loop.create_future()
-            await self._waiter
-        order, self._order = self._order, None
-        return order
-
-    async def _try(self, order: Start) -> Outcome:
+    def _try(self, order: Start) -> None:
         shared = self._shared
         target = shared.targets.of(order.node)
-        attempt = Attempt(self._work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop)
-        self._attempt = attempt
-        try:
-            return await attempt.run()
-        finally:
-            self._attempt = None
-            self._kept = attempt.kept or self._kept
+        self._attempt = Attempt(
+            self._work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop
+        )
+        self._attempt.start()
 
     def _cancelled(self, why: str) -> Outcome:
         return Outcome(verdict=Verdict.CANCELLED, reason=why, status=499, delivered=self._reply.started)
 
     def _give_up(self, error: PointsmanError) -> None:
-        """Tell the client: by the node's own error answer if one was held back, else by ours."""
+        """Tell the client, by the node's own error answer if one was held back, else by ours; then end."""
+        if self.over:
+            return
         reply = self._reply
         if reply.started:
             reply.break_off()
@@ -207,6 +195,24 @@ class Exchange:
             reply.send(self._kept.lines, self._kept.body)
         else:
             reply.refuse(error, self._work.id)
+        self._end()
+
+    def _end(self) -> None:
+        """Let go of the node, the lease and the ticket, and of the client's connection."""
+        if self.over:
+            return
+        self.over = True
+        shared = self._shared
+        shared.deadlines.forget(self)
+        attempt, self._attempt = self._attempt, None
+        connection, self.connection = self.connection, None
+        try:
+            if attempt is not None:
+                attempt.release()
+            shared.driver.close(self._ticket, self._lease)
+        finally:
+            if connection is not None:
+                connection.request_done(self._reply.keep_alive)
 
 
 _DEADLINE = NodeTimeout("the time allowed for this request is over")

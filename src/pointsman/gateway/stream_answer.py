@@ -112,11 +112,11 @@ class StreamAnswer:
         if not account.error or len(self._held) < HELD_BYTES:
             self._held += out
         if account.content_events:
-            self._progress.first_token()
+            self._begin()
             self._told = 1
-        elif account.error or (not account.done and len(self._held) < HELD_BYTES):
-            return
-        self._begin()
+            self._progress.first_token()
+        elif not account.error and (account.done or len(self._held) >= HELD_BYTES):
+            self._begin()
 
     def _begin(self) -> None:
         """Send the head and what was held back."""

@@ -86,7 +86,9 @@ def test_orders_reach_their_parties() -> None:
     brain.script = [[start(2, 12)]]
     assert drive.finished(1, 11, OK) is False
     assert second.heard == [start(2, 12)]
-    assert drive.open_requests == 2
+    assert drive.open_requests == 1
+    drive.close(1, 11)
+    assert "cancel" not in [call[0] for call in brain.calls], "the brain knows"
 
 
 def test_a_try_may_go_on() -> None:

@@ -1,0 +1,183 @@
+"""A request's life ends once, gives everything back and tells its client, also where something inside breaks."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pointsman.brain.model.errors import NoNode
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Refuse, Start
+from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.request import Request
+from pointsman.clock import ManualClock
+from pointsman.gateway.exchange import Exchange, Relaying
+from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.work import Work
+
+START = Start(1, 11, NodeSpec(url="http://n"), 1, 30.0)
+FAILED = Outcome(verdict=Verdict.FAIL, delivered=False)
+DONE = Outcome(verdict=Verdict.OK)
+
+
+class World:
+    """Everything an exchange talks to; what it was told is kept by name."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self.told: list[Any] = []
+        self.order: Start | Refuse | None = None
+        self.goes_on = False
+        self.breaks: set[str] = set()
+        self.connection_made = asyncio.Event()
+        self.started = False
+        self.keep_alive = True
+        self.pool = self
+        self.prefix = self.lines = b""
+        me: Any = self
+        self.relaying = Relaying(me, me, me, ManualClock(), Timeouts(), loop or me)
+
+    def begin(self) -> Exchange | None:
+        me: Any = self
+        work = Work(id=b"r", head=me, body=b"", request=Request(id="r", model="m"), expires=10.0)
+        return self.relaying.begin(work, me, me)
+
+    def ended(self) -> list[Any]:
+        return [each for each in self.told if each != "watch"]
+
+    def _tell(self, *what: Any) -> None:
+        self.told.append(what if len(what) > 1 else what[0])
+        if what[0] in self.breaks:
+            raise RuntimeError(what[0])
+
+    # Deadlines, driver, targets and their pool, reply, the client's connection
+
+    def watch(self, _: Any) -> None:
+        self._tell("watch")
+
+    def forget(self, _: Any) -> None:
+        self._tell("forget")
+
+    def submit(self, _: Request, party: Any) -> int:
+        if self.order is not None:
+            party.ordered(self.order)
+        return 1
+
+    def finished(self, ticket: int, lease: int, _: Outcome) -> bool:
+        self._tell("finished", ticket, lease)
+        if "brain" in self.breaks:
+            raise RuntimeError("brain")
+        return self.goes_on
+
+    def close(self, ticket: int, lease: int) -> None:
+        self._tell("close", ticket, lease)
+
+    def of(self, _: NodeSpec) -> Any:
+        self._tell("of")
+        return self
+
+    def take(self) -> None:
+        return None
+
+    async def connect(self) -> Any:
+        if "connect" in self.breaks:
+            raise UnicodeError("no such name")
+        await self.connection_made.wait()
+
+    def refuse(self, error: Any, _: bytes) -> None:
+        self._tell("refuse", error.status)
+
+    def request_done(self, keep_alive: bool) -> None:
+        self._tell("done", keep_alive)
+
+
+GIVEN_BACK = ["forget", ("close", 1, 11), ("done", True)]
+
+
+async def under_way() -> tuple[World, Exchange]:
+    world = World(asyncio.get_running_loop())
+    world.order = START
+    exchange = world.begin()
+    assert exchange is not None
+    assert world.ended() == ["of"]
+    world.told.clear()
+    return world, exchange
+
+
+def test_a_refusal_at_once_leaves_nothing_to_wait_for() -> None:
+    world = World()
+    world.order = Refuse(1, NoNode("none"))
+    assert world.begin() is None
+    assert world.ended() == [("refuse", 503), "forget", ("close", 1, 0)]
+
+
+def test_a_refusal_later() -> None:
+    world = World()
+    exchange = world.begin()
+    assert exchange is not None
+    exchange.ordered(Refuse(1, NoNode("none")))
+    exchange.end(NoNode("again"))
+    assert world.ended() == [("refuse", 503), "forget", ("close", 1, 0), ("done", True)]
+
+
+def test_a_node_that_cannot_be_addressed() -> None:
+    world = World()
+    world.order = START
+    world.breaks = {"of"}
+    assert world.begin() is None
+    assert world.ended() == ["of", ("refuse", 500), "forget", ("close", 1, 11)]
+
+
+async def test_a_connection_that_breaks_in_an_unknown_way() -> None:
+    world = World(asyncio.get_running_loop())
+    world.order = START
+    world.breaks = {"connect"}
+    world.begin()
+    await asyncio.sleep(0)
+    assert world.ended() == ["of", ("refuse", 500), *GIVEN_BACK]
+
+
+async def test_the_client_leaves_while_a_connection_is_opened() -> None:
+    world, exchange = await under_way()
+    await asyncio.sleep(0)
+    exchange.client_left()
+    exchange.client_left()
+    world.connection_made.set()
+    await asyncio.sleep(0)
+    assert world.told == GIVEN_BACK[:2]
+    assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
+async def test_the_last_try_failed() -> None:
+    world, exchange = await under_way()
+    exchange.tried(FAILED, None)
+    assert world.told == [("finished", 1, 11), ("refuse", 502), *GIVEN_BACK]
+
+
+async def test_a_delivered_answer_is_the_end() -> None:
+    world, exchange = await under_way()
+    exchange.tried(DONE, None)
+    assert world.told == [("finished", 1, 11), *GIVEN_BACK]
+
+
+async def test_another_try_keeps_everything() -> None:
+    world, exchange = await under_way()
+    world.goes_on = True
+    exchange.tried(FAILED, None)
+    assert world.told == [("finished", 1, 11)]
+    exchange.client_left()
+
+
+async def test_the_brain_breaks() -> None:
+    world, exchange = await under_way()
+    world.breaks = {"brain"}
+    exchange.tried(FAILED, None)
+    assert world.told == [("finished", 1, 11), ("refuse", 500), *GIVEN_BACK]
+
+
+@pytest.mark.parametrize("now", [9.9, 10.0])
+async def test_the_clients_own_limit(now: float) -> None:
+    world, exchange = await under_way()
+    exchange.check(now)
+    assert exchange.over == (now >= 10.0)
+    assert world.told == ([("finished", 1, 11), ("refuse", 504), *GIVEN_BACK] if exchange.over else [])
+    exchange.client_left()
