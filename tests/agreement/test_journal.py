@@ -80,7 +80,7 @@ def test_what_is_configured_while_running_is_configured_in_the_replay() -> None:
     settings = BrainSettings(queue_timeout_s=3.0, window=2, tries=3, peak_decay_s=1.0, ttft_objective_s=0.5)
     driver.obey(driver.dispatcher.configure(settings, driver.now))
     changed = NodeSpec(url="http://a", id="a", models=("m",), slots=1, weight=0.5)
-    driver.obey(driver.dispatcher.change_node(changed, driver.now))
+    driver.obey(driver.dispatcher.declare_node(changed, driver.now))
     driver.obey(driver.dispatcher.remove_node("b", driver.now))
     driver.obey(driver.dispatcher.add_node(NodeSpec(url="http://b2", id="b", models=("m",)), driver.now))
     driver.report("b")
@@ -88,5 +88,5 @@ def test_what_is_configured_while_running_is_configured_in_the_replay() -> None:
         day.pass_time(0.05)
         day.submit()
         day.end()
-    assert all(b'"call":"%b"' % call in b"".join(lines) for call in (b"configure", b"change_node"))
+    assert all(b'"call":"%b"' % call in b"".join(lines) for call in (b"configure", b"declare_node"))
     assert differences(lines) == []

@@ -131,7 +131,7 @@ class Life(RuleBasedStateMachine):
     def declare_otherwise(self, name: str, address: str, slots: int, kv: int) -> None:
         if name in self.driver.dispatcher.fleet.row_of:
             spec = NodeSpec(url=f"http://{address}", id=name, models=("m", "n"), slots=slots, kv_tokens=1000 * kv)
-            self.driver.obey(self.driver.dispatcher.change_node(spec, self.driver.now))
+            self.driver.obey(self.driver.dispatcher.declare_node(spec, self.driver.now))
 
     @rule(seconds=st.floats(0.1, 9.0), limit=st.integers(0, 5), tries=st.integers(1, 3))
     def configure(self, seconds: float, limit: int, tries: int) -> None:

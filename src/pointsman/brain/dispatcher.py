@@ -151,12 +151,13 @@ class Dispatcher:
         self.membership.add(spec, now)
         return self._pumped_all(now)
 
-    def change_node(self, spec: NodeSpec, now: float) -> list[Order]:
-        """The node of that id is as `spec` says from now on; with another address it is another node.
+    def declare_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        """There is a node as `spec` says from now on: a new one, or the one of that id changed.
 
-        Raises LookupError for an unknown id, ValueError for another node in a full fleet.
+        With another address it is another node, beside which the one before finishes what it has. Raises ValueError
+        when the fleet is full.
         """
-        self.membership.change(self._row(spec.name), spec, now)
+        self.membership.declare(spec, now)
         return self._pumped_all(now)
 
     def remove_node(self, node: str, now: float) -> list[Order]:

@@ -68,29 +68,36 @@ class Membership:
 
         Raises ValueError for a taken id.
         """
-        leaving = self._fleet.row_of.get(spec.name)
-        if leaving not in self._leaving:
+        if self._fleet.row_of.get(spec.name) in self._leaving:
+            self.declare(spec, now)
+        else:
             self._add(spec, now)
-        elif self.change(leaving, spec, now):
-            self.undrain(leaving, now)
 
-    def change(self, row: int, spec: NodeSpec, now: float) -> bool:
-        """The node's declaration is `spec` from now on; false if that is another node, which takes its place and id.
+    def declare(self, spec: NodeSpec, now: float) -> None:
+        """There is a node as `spec` says: a new one, or the one of that id, which stays if it was leaving.
 
-        The one before finishes what it has under another name. Raises ValueError if there is no room for both.
+        An id whose address changes is another node's: the one before finishes what it has under another id.
+        Raises ValueError if there is no room.
         """
-        before = self._fleet.spec(row)
-        if same_endpoint(before, spec):
-            self._redeclare(row, before, spec, now)
-            return True
+        row = self._fleet.row_of.get(spec.name)
+        if row is None:
+            self._add(spec, now)
+        elif not same_endpoint(self._fleet.spec(row), spec):
+            self._replace(row, spec, now)
+        else:
+            self._redeclare(row, spec, now)
+            if row in self._leaving:
+                self.undrain(row, now)
+
+    def _replace(self, row: int, spec: NodeSpec, now: float) -> None:
         if not self._fleet.room:
             raise ValueError(f"there is no room for two nodes {spec.name!r} at a time")
         self._fleet.rename(row, f"{spec.name} (replaced {row})")
         self._add(spec, now)
         self.remove(row, now)
-        return False
 
-    def _redeclare(self, row: int, before: NodeSpec, spec: NodeSpec, now: float) -> None:
+    def _redeclare(self, row: int, spec: NodeSpec, now: float) -> None:
+        before = self._fleet.spec(row)
         redeclare(row, spec, self._fleet, self._placement, self._estimates, now)
         if spec.weight != before.weight:
             self._weight[row] = spec.weight

@@ -64,7 +64,7 @@ class AddNode(_Call, frozen=True, tag="add_node"):
     now: float
 
 
-class ChangeNode(_Call, frozen=True, tag="change_node"):
+class DeclareNode(_Call, frozen=True, tag="declare_node"):
     spec: NodeSpec
     now: float
 
@@ -140,7 +140,7 @@ class Tick(_Call, frozen=True, tag="tick"):
 Call = (
     Begin
     | AddNode
-    | ChangeNode
+    | DeclareNode
     | RemoveNode
     | Drain
     | Undrain

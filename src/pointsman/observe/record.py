@@ -61,9 +61,9 @@ class Journaled:
         self._write(calls.AddNode(spec, now), orders)
         return orders
 
-    def change_node(self, spec: NodeSpec, now: float) -> list[Order]:
-        orders = self._dispatcher.change_node(spec, now)
-        self._write(calls.ChangeNode(spec, now), orders)
+    def declare_node(self, spec: NodeSpec, now: float) -> list[Order]:
+        orders = self._dispatcher.declare_node(spec, now)
+        self._write(calls.DeclareNode(spec, now), orders)
         return orders
 
     def remove_node(self, node: str, now: float) -> list[Order]:

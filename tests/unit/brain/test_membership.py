@@ -241,7 +241,7 @@ def test_another_address_under_the_id_of_a_leaving_node_is_a_node_of_its_own(dri
 
 def test_another_address_for_a_node_in_use_lets_the_one_before_finish(driver: TestDriver) -> None:
     ticket = on(driver, "a")
-    driver.obey(driver.dispatcher.change_node(NodeSpec(url="http://new", id="a", models=("m",)), 0.0))
+    driver.obey(driver.dispatcher.declare_node(NodeSpec(url="http://new", id="a", models=("m",)), 0.0))
     assert driver.probes.count("a") == 2
     driver.report("a")
     assert sorted(driver.dispatcher.fleet.row_of) == ["a", "a (replaced 0)", "b"]
@@ -254,25 +254,38 @@ def test_another_address_for_a_node_in_use_lets_the_one_before_finish(driver: Te
 def test_a_full_fleet_has_no_room_for_a_node_and_the_one_before(driver: TestDriver) -> None:
     driver.dispatcher.fleet.capacity = 2
     with pytest.raises(ValueError, match="no room for two nodes 'a'"):
-        driver.dispatcher.change_node(NodeSpec(url="http://new", id="a"), 0.0)
+        driver.dispatcher.declare_node(NodeSpec(url="http://new", id="a"), 0.0)
     assert sorted(driver.dispatcher.fleet.row_of) == ["a", "b"]
 
 
 def test_a_node_is_weighed_anew_where_it_stands(driver: TestDriver) -> None:
     before = driver.dispatcher.fleet.spec(1)
-    driver.obey(driver.dispatcher.change_node(msgspec.structs.replace(before, weight=0.2), 0.0))
+    driver.obey(driver.dispatcher.declare_node(msgspec.structs.replace(before, weight=0.2), 0.0))
     assert driver.dispatcher.fleet.cap[1] == 2.0
     assert driver.dispatcher.fleet.states[1] is NodeState.UP
 
 
 def test_slots_that_are_declared_no_more_are_learned(driver: TestDriver) -> None:
     before = driver.dispatcher.fleet.spec(1)
-    driver.obey(driver.dispatcher.change_node(msgspec.structs.replace(before, slots=None), 0.0))
+    driver.obey(driver.dispatcher.declare_node(msgspec.structs.replace(before, slots=None), 0.0))
     assert driver.dispatcher.fleet.cap[1] == 10.0
     driver.report("b", slots=7)
     assert driver.dispatcher.fleet.cap[1] == 7.0
 
 
-def test_an_unknown_node_cannot_be_changed(driver: TestDriver) -> None:
-    with pytest.raises(LookupError, match="no node 'z'; there are: a, b"):
-        driver.dispatcher.change_node(NodeSpec(url="http://z", id="z"), 0.0)
+def test_a_declared_node_is_there(driver: TestDriver) -> None:
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    for name in ("a", "z"):
+        driver.obey(driver.dispatcher.declare_node(NodeSpec(url=f"http://{name}", id=name, models=("m",)), 0.0))
+        driver.report(name)
+    assert driver.dispatcher.available("m") == 3
+
+
+def test_a_declared_node_that_is_leaving_stays_and_one_that_drains_drains_on(driver: TestDriver) -> None:
+    on(driver, "a")
+    on(driver, "b")
+    driver.obey(driver.dispatcher.remove_node("a", 0.0))
+    driver.obey(driver.dispatcher.drain("b", 0.0))
+    for row in range(2):
+        driver.obey(driver.dispatcher.declare_node(driver.dispatcher.fleet.spec(row), 0.0))
+    assert driver.dispatcher.fleet.states == [NodeState.UP, NodeState.DRAINING]

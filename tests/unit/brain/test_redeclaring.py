@@ -20,7 +20,7 @@ def driver() -> TestDriver:
 
 
 def change(driver: TestDriver, **more: object) -> None:
-    driver.obey(driver.dispatcher.change_node(msgspec.structs.replace(SPEC, **more), driver.now))
+    driver.obey(driver.dispatcher.declare_node(msgspec.structs.replace(SPEC, **more), driver.now))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ LINK = 2**64 - 1
 EXAMPLES = [
     calls.Begin("1", BrainSettings(seed=2), {"default": PolicySpec("jffc", {"w_load": 0.4})}, 0.1),
     calls.AddNode(NodeSpec(url="http://a", slots=4), 0.1),
-    calls.ChangeNode(NodeSpec(url="http://a", slots=5), 0.1),
+    calls.DeclareNode(NodeSpec(url="http://a", slots=5), 0.1),
     calls.RemoveNode("a", 0.1),
     calls.Drain("a", 0.1),
     calls.Undrain("a", 0.1),
