@@ -5,6 +5,7 @@ connections, and running requests may end; what is left is told in-band. A secon
 """
 
 import asyncio
+import os
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -50,28 +51,20 @@ class Gateway:
     """`start`, then `stop`. Made inside the running loop it serves on."""
 
     def __init__(self, settings: GatewaySettings, dispatcher: Dispatcher, clock: Clock) -> None:
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         timeouts, limits = settings.timeouts, settings.limits
-        self.settings = settings
+        self.settings = msgspec.structs.replace(settings, chain_secret=settings.chain_secret or os.urandom(16))
         self.dispatcher = dispatcher
+        self._clock = clock
+        self._started_at = int(unix_seconds())
         self._deadlines = Deadlines(loop, clock)
         self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key)
         self._probes = Probes(self._targets, timeouts, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
-        relaying = Relaying(self.driver, self._targets, self._deadlines, clock, timeouts, loop)
-        pools = frozenset(route.pool for route in settings.routes.values())
-        self._front = Front(
-            dispatcher,
-            route_table(settings.routes, settings.allow_paths),
-            Access(settings.api_keys),
-            Intake(self.driver, clock, timeouts, settings.chain_secret, pools),
-            relaying,
-            int(unix_seconds()),
-        )
+        self._front = self._new_front()
         self._server = Server(self._front, self._deadlines, clock, timeouts, limits)
         self._listener: asyncio.Server | None = None
-        self._clock = clock
 
     @property
     def port(self) -> int:
@@ -96,6 +89,22 @@ class Gateway:
         for node in nodes:
             self.add_node(node)
 
+    def configure(self, settings: GatewaySettings) -> None:
+        """Go by `settings` from now on, but for the address and the chain secret, which stay.
+
+        A request whose head was read before keeps the front it met, and with it keys, routes and time-outs.
+        """
+        before, timeouts, limits = self.settings, settings.timeouts, settings.limits
+        self.settings = msgspec.structs.replace(
+            settings, host=before.host, port=before.port, chain_secret=before.chain_secret
+        )
+        self._targets.configure(timeouts, limits, settings.node_key)
+        self._probes.configure(timeouts)
+        lame = self._front.lame
+        self._front = self._new_front()
+        self._front.lame = lame
+        self._server.configure(self._front, timeouts, limits)
+
     def add_node(self, node: NodeSpec) -> None:
         """Raises ValueError for a bad URL or a taken id."""
         Origin.parse(node.url)
@@ -104,7 +113,8 @@ class Gateway:
     def observe(self, fact: Fact) -> None:
         """To be among the dispatcher's observers: connections to a node that is gone are closed."""
         if type(fact) is NodeChanged and fact.after == NodeState.GONE:
-            self._targets.forget(fact.node)
+            nodes = (node for node in self.dispatcher.fleet.specs if node is not None and node.name != fact.node)
+            self._targets.keep(nodes)
 
     async def stop(self) -> None:
         """Gently: lame duck, then drain, then cut. Cancelling it goes straight to the cut."""
@@ -115,6 +125,19 @@ class Gateway:
             await self._drain(timeouts.drain_s)
         finally:
             self._cut()
+
+    def _new_front(self) -> Front:
+        """What a request meets, made of the settings there are now."""
+        settings = self.settings
+        pools = frozenset(route.pool for route in settings.routes.values())
+        return Front(
+            self.dispatcher,
+            route_table(settings.routes, settings.allow_paths),
+            Access(settings.api_keys),
+            Intake(self.driver, self._clock, settings.timeouts, settings.chain_secret, pools),
+            Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
+            self._started_at,
+        )
 
     async def _drain(self, limit_s: float) -> None:
         if self._listener is not None:

@@ -55,6 +55,10 @@ class Probes:
         self._running: dict[str, asyncio.Task[None]] = {}
         self.driver: Driver | None = None
 
+    def configure(self, timeouts: Timeouts) -> None:
+        """Be as patient as `timeouts` from now on."""
+        self._timeouts = timeouts
+
     def start(self, node: NodeSpec) -> None:
         """Probe `node` unless a probe of it is still under way."""
         if node.name not in self._running:

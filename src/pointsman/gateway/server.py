@@ -58,8 +58,9 @@ class Front(Protocol):
 
 
 class Received(msgspec.Struct, frozen=True, gc=False):
-    """A whole request, and why it is refused if its head alone was reason enough."""
+    """A whole request, the front its head met, and why that refused it if the head alone was reason enough."""
 
+    front: Front
     head: RequestHead
     body: bytes
     objection: PointsmanError | None
@@ -77,6 +78,13 @@ class Server:
         self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
         self.connections: set[ClientConnection] = set()
         self.stopping = False
+
+    def configure(self, front: Front, timeouts: Timeouts, limits: Limits) -> None:
+        """Serve the requests that begin from now on so; connections there are keep their sizes."""
+        self.front = front
+        self.timeouts = timeouts
+        self.limits = limits
+        self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
 
     def connection(self) -> ClientConnection:
         return ClientConnection(self)
@@ -102,6 +110,7 @@ class ClientConnection(asyncio.Protocol):
         "_closing",
         "_continue_due",
         "_deadline",
+        "_front",
         "_in_head",
         "_objection",
         "_reader",
@@ -114,6 +123,7 @@ class ClientConnection(asyncio.Protocol):
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._front = server.front
         self._reader = RequestReader(self, server.http_limits)
         self._waiting: deque[Received | PointsmanError] = deque()
         self._answering: Answering | None = None
@@ -172,7 +182,8 @@ class ClientConnection(asyncio.Protocol):
     # The reader's callbacks
 
     def on_head(self, head: RequestHead) -> None:
-        objection = self._server.front.objection(head)
+        front = self._front = self._server.front  # to the end of this request, whatever is configured meanwhile
+        objection = front.objection(head)
         length = head.content_length
         if objection is not None and (head.expects_continue or length is None or length > _SMALL_BODY):
             raise objection
@@ -182,7 +193,7 @@ class ClientConnection(asyncio.Protocol):
 
     def on_request(self, head: RequestHead, body: bytes) -> None:
         self._continue_due = False
-        self._waiting.append(Received(head, body, self._objection))
+        self._waiting.append(Received(self._front, head, body, self._objection))
         self._serve_waiting()
         if self._waiting and (len(self._waiting) >= _WAITING_LIMIT or len(body) > _SMALL_BODY):
             self._transport.pause_reading()
@@ -233,7 +244,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _begin(self, request: Received, reply: Reply) -> Answering | None:
         """Have the front answer; None when the answer is already complete."""
-        front = self._server.front
+        front = request.front
         try:
             if request.objection is not None:
                 raise request.objection

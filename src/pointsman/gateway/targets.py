@@ -1,5 +1,7 @@
 """Where a node's requests go: its pool of connections and the header lines that are its own."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from pointsman.brain.model.node import NodeSpec
@@ -8,6 +10,8 @@ from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.upstream import Pool
+
+Endpoint = tuple[str, int | None]
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -19,36 +23,40 @@ class Target(msgspec.Struct, frozen=True):
 
 
 class Targets:
-    """One target per node; nodes behind one URL (data-parallel ranks) share their connections."""
+    """One target per endpoint, (URL, rank); those behind one URL (data-parallel ranks) share their connections."""
 
     def __init__(
         self, clock: Clock, deadlines: Deadlines, timeouts: Timeouts, limits: Limits, node_key: str = ""
     ) -> None:
         self._clock = clock
         self._deadlines = deadlines
+        self._pools: dict[Origin, Pool] = {}
+        self._targets: dict[Endpoint, Target] = {}
+        self.configure(timeouts, limits, node_key)
+
+    def configure(self, timeouts: Timeouts, limits: Limits, node_key: str) -> None:
+        """Go by these from now on; connections there are serve on. A request already sent keeps the key it showed."""
         self._timeouts = timeouts
         self._limits = limits
         self._key_line = b"authorization: Bearer %b\r\n" % node_key.encode() if node_key else b""
-        self._pools: dict[Origin, Pool] = {}
-        self._targets: dict[tuple[str, int | None], Target] = {}
-        self._keys: dict[str, tuple[str, int | None]] = {}
+        for pool in self._pools.values():
+            pool.configure(timeouts, limits)
+        self._targets = {endpoint: self._make(*endpoint) for endpoint in self._targets}
 
     def of(self, node: NodeSpec) -> Target:
         """The node's target. Raises ValueError when its URL is none."""
-        key = (node.url, node.rank)
-        target = self._targets.get(key)
+        endpoint = (node.url, node.rank)
+        target = self._targets.get(endpoint)
         if target is None:
-            target = self._targets[key] = self._make(node)
-            self._keys[node.name] = key
+            target = self._targets[endpoint] = self._make(*endpoint)
         return target
 
-    def forget(self, name: str) -> None:
-        """The node `name` is gone; its pool closes with the last node of its origin."""
-        key = self._keys.pop(name, None)
-        if key is not None:
-            self._targets.pop(key, None)
-        used = {target.pool.origin for target in self._targets.values()}
-        for origin in [origin for origin in self._pools if origin not in used]:
+    def keep(self, nodes: Iterable[NodeSpec]) -> None:
+        """Only `nodes` are left: whatever others had is closed, a pool with the last node of its origin."""
+        endpoints = {(node.url, node.rank) for node in nodes}
+        for gone in self._targets.keys() - endpoints:
+            del self._targets[gone]
+        for origin in self._pools.keys() - {target.pool.origin for target in self._targets.values()}:
             pool = self._pools.pop(origin)
             self._deadlines.forget(pool)
             pool.close()
@@ -58,11 +66,11 @@ class Targets:
         for pool in self._pools.values():
             pool.close()
 
-    def _make(self, node: NodeSpec) -> Target:
-        origin = Origin.parse(node.url)
+    def _make(self, url: str, rank: int | None) -> Target:
+        origin = Origin.parse(url)
         pool = self._pools.get(origin)
         if pool is None:
             pool = self._pools[origin] = Pool(origin, self._clock, self._timeouts, self._limits)
             self._deadlines.watch(pool)
-        rank = b"" if node.rank is None else b"x-data-parallel-rank: %d\r\n" % node.rank
-        return Target(pool, origin.prefix, b"host: %b\r\n%b%b" % (origin.host_header, self._key_line, rank))
+        rank_line = b"" if rank is None else b"x-data-parallel-rank: %d\r\n" % rank
+        return Target(pool, origin.prefix, b"host: %b\r\n%b%b" % (origin.host_header, self._key_line, rank_line))

@@ -151,6 +151,11 @@ class Pool:
         self._tls = ssl.create_default_context() if origin.tls else None
         self._idle: list[UpstreamConnection] = []
 
+    def configure(self, timeouts: Timeouts, limits: Limits) -> None:
+        """Open and keep connections by these from now on."""
+        self._timeouts = timeouts
+        self._limits = limits
+
     def take(self) -> UpstreamConnection | None:
         """The connection used last, if one is still fresh."""
         idle = self._idle
