@@ -16,13 +16,13 @@ from scene.asks import Asks, Shape
 from scene.client import Answer
 from scene.crowd import Crowd
 from scene.report import Report, Steps, ms, quantiles
+from scene.rest import claim_rest
 from scene.running import parser, run
 from scene.settings import engine, played, settings
 from scene.usage import cpu_seconds, open_files, resident_mib
 from scene.world import Plan, World, world
 
 FLAT = 0.05
-REST_WITHIN_S = 10.0
 
 
 @dataclass(slots=True)
@@ -105,28 +105,6 @@ def claim_memory(report: Report, measured: Measured) -> None:
     middle = quantiles(measured.memory, 0.5)[0]
     off = max(abs(each - middle) for each in measured.memory) / middle
     report.claim(f"memory flat after the warm-up (±{FLAT:.0%})", off <= FLAT, f"{middle:.1f} MiB ± {off:.1%}")
-
-
-async def claim_rest(report: Report, here: World, files: int) -> None:
-    seconds, left = await here.admin.at_rest(REST_WITHIN_S)
-    report.claim("every account zero at the end", not left, left or f"after {ms(seconds)}")
-    now = await files_back(here, files)
-    report.claim("as many open files as before", now <= files, f"{files} before, {now} after")
-    here.audits.refresh()
-    running = here.audits.running()
-    report.claim("no engine works on anything", not running, f"{len(running)} requests")
-    troubles = here.troubles()
-    report.claim("no unhandled error in any log", not troubles, troubles[:3] or "none")
-
-
-async def files_back(here: World, files: int) -> int:
-    """Connections to nodes are kept a while, and probes come and go: the fewest open files seen within that time."""
-    fewest = open_files(here.pids())
-    until = time.monotonic() + REST_WITHIN_S
-    while fewest > files and time.monotonic() < until:
-        await asyncio.sleep(0.2)
-        fewest = min(fewest, open_files(here.pids()))
-    return fewest
 
 
 def arguments() -> argparse.Namespace:

@@ -175,3 +175,17 @@ async def test_a_stopping_engine_gives_running_requests_their_time(seconds: floa
         (answer,) = await asyncio.gather(asked, return_exceptions=True)
     whole = isinstance(answer, tuple) and answer[1].endswith("data: [DONE]\n\n")
     assert whole is ends
+
+
+async def test_a_client_that_left_before_its_headers_is_no_error(
+    victim: Victim, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone(*_: object) -> None:
+        raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(aiohttp.web.StreamResponse, "prepare", gone)
+        with pytest.raises(aiohttp.ClientError):
+            await victim.chat(stream=True)
+    assert not caplog.records
+    assert await victim.audited() == ["start", "abort"]

@@ -17,6 +17,7 @@ ACCOUNTS = {
 }
 """What must be zero when nobody asks for anything: metrics and what they count."""
 POLL_S = 0.02
+UP_WITHIN_S = 30.0
 _LINE = re.compile(r"(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
@@ -45,6 +46,12 @@ class Admin:
     async def drain(self, node: str, drain: bool) -> None:
         async with self._session.patch(f"{self._url}/nodes/{node}", json={"drain": drain}) as response:
             response.raise_for_status()
+
+    async def add(self, **node: Any) -> None:
+        """A further node, and wait until it is up."""
+        async with self._session.post(f"{self._url}/nodes", json=node) as response:
+            response.raise_for_status()
+        await self.until(all_up, UP_WITHIN_S)
 
     async def metrics(self) -> dict[str, float]:
         """Sums over all labels, by name."""

@@ -60,11 +60,11 @@ class Process:
 class Engine(Process):
     """An emulated engine. `options` are flags of `pointsman engine` without their dashes."""
 
-    def __init__(self, name: str, model: str, options: Mapping[str, Any], folder: Path, port: int = 0) -> None:
-        self.port = port or free_ports(1)[0]
+    def __init__(self, name: str, models: Iterable[str], options: Mapping[str, Any], folder: Path) -> None:
+        self.port = free_ports(1)[0]
         self.url = f"http://127.0.0.1:{self.port}"
         self.audit_log = folder / f"{name}.audit"
-        flags = {"port": self.port, "model": model, "audit_log": self.audit_log} | dict(options)
+        flags = {"port": self.port, "model": ",".join(models), "audit_log": self.audit_log} | dict(options)
         super().__init__(name, ["engine", *as_flags(flags)], folder)
 
 

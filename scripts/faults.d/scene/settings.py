@@ -6,8 +6,9 @@ from typing import Any
 
 
 def settings(options: argparse.Namespace, **more: Any) -> dict[str, Any]:
-    """The gateway's file; `more` are further keys of it."""
-    return {"policy": options.policy, "brain": {"seed": options.seed}} | more
+    """The gateway's file; `more` are further keys of it. It stops at once: a scene ends when nobody asks any more."""
+    timeouts = {"lame_duck_s": 0, "drain_s": 2} | more.pop("timeouts", {})
+    return {"policy": options.policy, "brain": {"seed": options.seed}, "timeouts": timeouts} | more
 
 
 def engine(gap_ms: float, batch: int, **more: Any) -> dict[str, Any]:

@@ -13,25 +13,24 @@ import aiohttp
 
 from pointsman.demo.children import end_all
 from pointsman.demo.http import call, until_ready
-from scene.admin import Admin, all_up
+from scene.admin import UP_WITHIN_S, Admin, all_up
 from scene.asks import MODEL
 from scene.audit import Audits
 from scene.processes import Engine, Gateway, Process
 from scene.usage import tree
 
-UP_WITHIN_S = 30.0
 NAMES = ("a", "b", "c")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Three equal engines and a gateway. `engine` holds flags of the engines, `settings` keys of the gateway's file,
-    `node` what the gateway is told of each engine; `more` are nodes besides the engines."""
+    `node` what the gateway is told of each engine."""
 
     engine: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     node: Mapping[str, Any] = field(default_factory=dict)
-    more: tuple[Mapping[str, Any], ...] = ()
+    models: tuple[str, ...] = (MODEL,)
     workers: int = 1
 
 
@@ -42,9 +41,9 @@ class World:
         self.plan = plan
         self.folder = folder
         self.session = session
-        self.engines = {name: Engine(name, MODEL, plan.engine, folder) for name in NAMES}
+        self.engines = {name: Engine(name, plan.models, plan.engine, folder) for name in NAMES}
         nodes = [{"url": self.node_url(each), "id": each.name, **plan.node} for each in self.engines.values()]
-        self.gateway = Gateway(plan.settings, [*nodes, *plan.more], folder, plan.workers)
+        self.gateway = Gateway(plan.settings, nodes, folder, plan.workers)
         self.admin = Admin(session, self.gateway.admin_url)
         self.audits = Audits({each.name: each.audit_log for each in self.engines.values()})
 

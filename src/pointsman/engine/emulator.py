@@ -135,7 +135,7 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
     except web.HTTPException as error:  # no such route or method, or a body too large: worded as FastAPI does
         detail = {"detail": error.reason}
         return web.Response(body=msgspec.json.encode(detail), status=error.status, content_type="application/json")
-    except Broken:
+    except (Broken, ConnectionResetError):  # the latter where the client left just before its answer began
         return web.Response(status=500)  # not sent: the connection is gone
 
 
