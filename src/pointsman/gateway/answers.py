@@ -18,6 +18,7 @@ from pointsman.gateway.reply import Reply
 from pointsman.wire.http1.heads import response_lines
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.openai.account import Usage, usage_of
+from pointsman.wire.openai.errors import error_status, is_error
 
 ACCOUNTED_BYTES = 1024 * 1024
 """Plain answers beyond this size are not searched for usage."""
@@ -65,12 +66,16 @@ class Answer(Protocol):
 
 
 class PlainAnswer:
-    """Anything that is neither an event stream nor an error to hold back."""
+    """Anything that is neither an event stream nor an error to hold back.
 
-    __slots__ = ("_copied", "_copy", "_reply", "_status", "kept")
+    `speaks` tells that it follows OpenAI's shapes, so that an error in a 200 can be told.
+    """
 
-    def __init__(self, head: ResponseHead, reply: Reply, request_id: bytes) -> None:
+    __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status", "kept")
+
+    def __init__(self, head: ResponseHead, reply: Reply, request_id: bytes, *, speaks: bool) -> None:
         self._reply = reply
+        self._speaks = speaks
         self._status = head.status
         self._copy: list[bytes] = []
         self._copied = 0
@@ -85,8 +90,12 @@ class PlainAnswer:
 
     def end(self) -> Outcome:
         self._reply.end()
-        usage = usage_of(b"".join(self._copy)) if self._copied <= ACCOUNTED_BYTES else Usage()
-        return ended(verdict_on(self._status), "done", self._status, usage)
+        if self._copied > ACCOUNTED_BYTES:
+            return ended(verdict_on(self._status), "done", self._status, Usage())
+        body = b"".join(self._copy)
+        if self._speaks and self._status == 200 and is_error(body):
+            return ended(verdict_on(error_status(body)), "inband_error", self._status, Usage())
+        return ended(verdict_on(self._status), "done", self._status, usage_of(body))
 
     def cut(self, reason: str) -> Outcome:
         if self._reply.started:

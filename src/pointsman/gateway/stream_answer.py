@@ -6,17 +6,14 @@ second try. After it events pass as they come, whole, and a cut is told in-band:
 
 from __future__ import annotations
 
-import msgspec
-
 from pointsman.brain.model.errors import NodeFailed
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import HELD_BYTES, Kept, Progress, ended, verdict_on
 from pointsman.gateway.reply import Reply
-from pointsman.wire.decoding import decoder
 from pointsman.wire.http1.heads import own_lines, response_lines
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
-from pointsman.wire.openai.errors import error_body
+from pointsman.wire.openai.errors import error_body, error_status
 from pointsman.wire.sse import EventCutter, data_event
 
 TOKENS_EVERY = 16
@@ -134,29 +131,7 @@ class StreamAnswer:
 
     def _end_with_error(self) -> Outcome:
         """An error before any content: a real status, which may call for another try."""
-        status = _status_of(self._account.error)
+        status = error_status(self._account.error)
         lines = own_lines(status, b"application/json", self._request_id)
         self.kept = Kept(lines, self._account.error)
         return Outcome(verdict=verdict_on(status), reason="inband_error", status=status, delivered=False)
-
-
-class _ErrorCode(msgspec.Struct):
-    code: int | str | None = None
-
-
-class _ErrorEvent(msgspec.Struct):
-    error: _ErrorCode | str | None = None
-    code: int | str | None = None
-
-
-_decode = decoder(_ErrorEvent)
-
-
-def _status_of(payload: bytes) -> int:
-    """The HTTP status an in-band error names, else 500."""
-    try:
-        event = _decode(payload)
-    except msgspec.DecodeError:
-        return 500
-    code = event.error.code if isinstance(event.error, _ErrorCode) else event.code
-    return code if isinstance(code, int) and 400 <= code <= 599 else 500

@@ -47,6 +47,14 @@ def test_recorded_stream_cut_at_every_byte(name: str) -> None:
         assert events_of(stream[:cut], stream[cut:]) == (whole, b"")
 
 
+def test_crlf_cut_at_every_byte_gives_whole_events() -> None:
+    stream = RECORDED.replace(b"\n", b"\r\n")
+    whole, _ = events_of(stream)
+    assert len(whole) == len(events_of(RECORDED)[0])
+    for cut in range(len(stream)):
+        assert events_of(stream[:cut], stream[cut:]) == (whole, b"")
+
+
 def test_byte_by_byte() -> None:
     whole, _ = events_of(RECORDED)
     assert events_of(*[RECORDED[i : i + 1] for i in range(len(RECORDED))]) == (whole, b"")

@@ -5,6 +5,7 @@ from typing import Protocol
 import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from pointsman.wire.http1.coding import BadCoding, Decoding, decoding_of
 from pointsman.wire.http1.request import Headers
 
 _HEAD_LIMIT = 64 * 1024  # bytes
@@ -13,7 +14,7 @@ _HEAD_LIMIT = 64 * 1024  # bytes
 class ResponseHead(msgspec.Struct, frozen=True):
     """Status and headers (names in lower case) of a response; `length` None means not announced.
 
-    `until_close` tells that only the end of the connection ends the body.
+    `until_close` tells that only the end of the connection ends the body. A coding that is undone is not shown.
     """
 
     status: int
@@ -25,7 +26,8 @@ class ResponseHead(msgspec.Struct, frozen=True):
 
     @property
     def is_event_stream(self) -> bool:
-        return self.fields.get(b"content-type", b"").startswith(b"text/event-stream")
+        fields = self.fields
+        return fields.get(b"content-type", b"").startswith(b"text/event-stream") and b"content-encoding" not in fields
 
 
 class Garbage(Exception):
@@ -41,7 +43,7 @@ class ResponseSink(Protocol):
 class ResponseReader:
     """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end."""
 
-    __slots__ = ("_head", "_headers", "_parser", "_pieces", "_sink", "_size", "complete", "reusable")
+    __slots__ = ("_decoding", "_head", "_headers", "_parser", "_pieces", "_sink", "_size", "complete", "reusable")
 
     def __init__(self, sink: ResponseSink) -> None:
         self._sink = sink
@@ -52,13 +54,14 @@ class ResponseReader:
         """Make ready for the next response on the same connection."""
         self._pieces: list[bytes] = []
         self._head: ResponseHead | None = None
+        self._decoding: Decoding | None = None
         self._headers: Headers = []
         self._size = 0
         self.complete = False
         self.reusable = False
 
     def feed(self, data: bytes) -> bytes:
-        """The body bytes in `data`, their chunk framing removed. Raises Garbage."""
+        """The body bytes in `data`, without their chunk framing and coding. Raises Garbage."""
         try:
             self._parser.feed_data(data)
         except HttpParserCallbackError as error:
@@ -70,15 +73,16 @@ class ResponseReader:
             if self._size > _HEAD_LIMIT:
                 raise Garbage("the response head does not end")
         pieces = self._pieces
-        if not pieces:
+        if not pieces and self._decoding is None:
             return b""
         body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         pieces.clear()
-        return body
+        return body if self._decoding is None else self._decoded(self._decoding, body)
 
     def ends_with_connection(self) -> bool:
         """Whether the connection's orderly end is this response's orderly end."""
-        return self._head is not None and self._head.until_close
+        whole = self._decoding is None or self._decoding.complete
+        return self._head is not None and self._head.until_close and whole
 
     def close(self) -> None:
         """Nothing more is fed: break the cycles with parser and sink, which else would wait for the collector."""
@@ -106,6 +110,13 @@ class ResponseReader:
         # llhttp forgets the flag when the message completes, so it is read now.
         self.reusable = self._parser.should_keep_alive() and not until_close
         size = None if length is None or chunked else int(length)
+        coding = fields.get(b"content-encoding")
+        if coding is not None:
+            self._decoding = decoding_of(coding)
+        if self._decoding is not None:
+            size = None
+            del fields[b"content-encoding"]
+            self._headers = [header for header in self._headers if header[0] != b"content-encoding"]
         self._head = ResponseHead(status, self._headers, fields, size, self.reusable, until_close)
         self._sink.on_response_head(self._head)
 
@@ -117,3 +128,12 @@ class ResponseReader:
             self._headers = []  # an interim (1xx) response: the real one follows
         else:
             self.complete = True
+
+    def _decoded(self, decoding: Decoding, body: bytes) -> bytes:
+        try:
+            body = decoding.feed(body)
+        except BadCoding as error:
+            raise Garbage(str(error)) from None
+        if self.complete and not decoding.complete:
+            raise Garbage("the coded body ends too soon")
+        return body

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import msgspec
 
-from pointsman.wire.decoding import decoder
+from pointsman.wire.decoding import decoder, mended
 from pointsman.wire.sse import event_data
 
 
@@ -66,8 +66,12 @@ class _Chunk(msgspec.Struct, gc=False):
     usage: _Usage | None = None
     error: msgspec.Raw = msgspec.Raw()
     type: str = ""
+    object: str = ""
     response: _Answer | None = None
-    message: _Answer | None = None
+    message: _Answer | str | None = None
+
+    def is_error(self) -> bool:
+        return bytes(self.error) not in _NOTHING or self.object == "error"
 
 
 _NOTHING = (b"", b"null", b'""', b"[]")
@@ -127,7 +131,7 @@ class ChatAccount:
         if not data:
             return False
         chunk = _read_chunk(data)
-        if bytes(chunk.error) not in _NOTHING:
+        if chunk.is_error():
             self.error = data
         if chunk.usage is not None:
             self.usage = _usage(chunk.usage)
@@ -157,7 +161,7 @@ class TypedAccount:
             self.done = True
             return False
         chunk = _read_chunk(data)
-        if chunk.type in self._FAILED or bytes(chunk.error) not in _NOTHING:
+        if chunk.type in self._FAILED or chunk.is_error():
             self.error = data
         self.content_events += "delta" in chunk.type
         self.done = self.done or chunk.type in self._FINAL
@@ -169,7 +173,7 @@ class TypedAccount:
 
     def _take_usage(self, chunk: _Chunk) -> None:
         answer = chunk.response or chunk.message
-        raw = chunk.usage or (answer.usage if answer else None)
+        raw = chunk.usage or (answer.usage if isinstance(answer, _Answer) else None)
         if raw is None:
             return
         new = _usage(raw)
@@ -192,6 +196,15 @@ def usage_of(body: bytes) -> Usage:
 def _read_chunk(data: bytes) -> _Chunk:
     try:
         return _decode_chunk(data)
+    except msgspec.DecodeError:
+        return _read_mended(data)
+
+
+def _read_mended(data: bytes) -> _Chunk:
+    """A chunk that may hold half a character pair, which engines write and msgspec refuses."""
+    again = mended(data)
+    try:
+        return _EMPTY if again is data else _decode_chunk(again)
     except msgspec.DecodeError:
         return _EMPTY
 

@@ -1,6 +1,7 @@
 """Responses are read the same however they are cut."""
 
 import gc
+import gzip
 import weakref
 
 import pytest
@@ -94,3 +95,37 @@ def test_a_closed_reader_keeps_nobody_alive() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+CODED = gzip.compress(b"hello")
+GZIP = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nX: y\r\nContent-Length: %d\r\n\r\n" % len(CODED) + CODED
+
+
+def test_a_coding_nobody_asked_for_is_undone() -> None:
+    for cut in range(len(GZIP)):
+        heads, body, complete, reusable = read(GZIP[:cut], GZIP[cut:])
+        assert (body, complete, reusable) == (b"hello", True, True)
+        assert heads[0].length is None
+        assert heads[0].headers == [(b"x", b"y"), (b"content-length", b"%d" % len(CODED))]
+
+
+def test_a_coding_that_is_not_known_stays() -> None:
+    heads, body, _, _ = read(GZIP.replace(b"gzip", b"br"))
+    assert body == CODED
+    assert heads[0].fields[b"content-encoding"] == b"br"
+    assert heads[0].length == len(CODED)
+
+
+def test_a_coded_body_that_is_cut_or_wrong_is_garbage() -> None:
+    cut = GZIP.replace(b"Length: %d" % len(CODED), b"Length: %d" % (len(CODED) - 3))[:-3]
+    for raw in (cut, GZIP[:-8] + b"        "):
+        with pytest.raises(Garbage):
+            read(raw)
+
+
+def test_a_coded_body_until_close() -> None:
+    reader = ResponseReader(Sink())
+    assert reader.feed(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + CODED[:-1]) in (b"hello", b"hell")
+    assert not reader.ends_with_connection()
+    reader.feed(CODED[-1:])
+    assert reader.ends_with_connection()

@@ -122,6 +122,21 @@ def test_an_error_is_no_success() -> None:
     assert not account.succeeded()
 
 
+@pytest.mark.parametrize("kind", [ChatAccount, TypedAccount])
+def test_an_error_in_an_older_shape(kind: type[ChatAccount | TypedAccount]) -> None:
+    account = kind()
+    account.see(chunk('{"object":"error","message":"out of memory","code":500}'))
+    assert account.error
+    assert not account.succeeded()
+
+
+def test_half_a_character_hides_no_end() -> None:
+    account = ChatAccount()
+    account.see(chunk(r'{"choices":[{"index":0,"text":"\ud83d","finish_reason":"stop"}]}'))
+    assert account.content_events == 1
+    assert account.succeeded()
+
+
 def test_garbage_and_comments_count_nothing() -> None:
     account = ChatAccount()
     for event in (b": ping\n\n", chunk("not json"), chunk('{"choices":7}')):
