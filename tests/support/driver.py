@@ -7,21 +7,24 @@ import numpy as np
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Lease
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import SHARED, Booked, PeerReport, Share
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
 
-COUNTED = ("outstanding", "running", "backlog_tokens", "context_tokens", "kv_reserved")
 DONE = Outcome(verdict=Verdict.OK, prompt_tokens=100, completion_tokens=20)
 FAILED = Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False)
 
 
 class TestDriver:
-    """Holds what a gateway would: the tickets that wait, the leases that run, and how each ticket ended."""
+    """Holds what a gateway would: the tickets that wait, the leases that run, and how each ticket ended.
+
+    `others` is what it heard that other gateways book, by node; `told` what it told them.
+    """
 
     __test__ = False
 
@@ -35,6 +38,8 @@ class TestDriver:
         self.ended: dict[int, str] = {}
         self.probes: list[str] = []
         self.submitted = 0
+        self.others: dict[str, Booked] = {}
+        self.told: list[Share] = []
 
     def add(self, name: str, *models: str, up: bool = True, **more: object) -> None:
         spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
@@ -79,6 +84,13 @@ class TestDriver:
         self.now += seconds
         self.obey(self.dispatcher.tick(self.now))
 
+    def share(self) -> None:
+        self.obey(self.dispatcher.share(self.now))
+
+    def hear(self, report: PeerReport) -> None:
+        self.others |= {node: known.others for node, known in report.nodes.items()}
+        self.obey(self.dispatcher.hear(report, self.now))
+
     def lease_of(self, ticket: int) -> int:
         return next(lease for lease, of in self.running.items() if of == ticket)
 
@@ -99,6 +111,8 @@ class TestDriver:
                     self._end(order.ticket, order.error.code)
                 case Probe():
                     self.probes.append(order.node.name)
+                case Tell():
+                    self.told.append(order.share)
                 case Abort():
                     self.finish(order.lease, Outcome(verdict=Verdict.FAIL, reason=order.why, delivered=False))
         self.check()
@@ -111,7 +125,7 @@ class TestDriver:
             for ticket in list(self.waiting):
                 self.cancel(ticket)
         assert self.dispatcher.at_rest()
-        for name in COUNTED:
+        for name in SHARED:
             column = getattr(self.dispatcher.fleet.columns, name)
             assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"
 
@@ -120,7 +134,11 @@ class TestDriver:
         dispatcher = self.dispatcher
         leases: list[Lease] = list(dispatcher._leases.values())
         rows = len(dispatcher.fleet)
-        sums = {name: np.zeros(rows) for name in COUNTED}
+        sums = {name: np.zeros(rows) for name in SHARED}
+        for node, booked in self.others.items():
+            if node in dispatcher.fleet.row_of:
+                for name in SHARED:
+                    sums[name][dispatcher.fleet.row_of[node]] = getattr(booked, name)
         for lease in leases:
             sums["outstanding"][lease.row] += 1
             sums["running"][lease.row] += lease.booking.running
@@ -129,7 +147,7 @@ class TestDriver:
             sums["kv_reserved"][lease.row] += lease.blocks
         for name, expected in sums.items():
             actual = getattr(dispatcher.fleet.table, name)
-            assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases say {expected}"
+            assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases and others say {expected}"
         open_tickets = {lease.ticket.id for lease in leases}
         assert len(open_tickets) == len(leases), "a ticket has two leases"
 

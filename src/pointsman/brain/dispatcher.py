@@ -20,11 +20,13 @@ from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
 from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Wait
+from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import PeerReport
+from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
@@ -57,9 +59,10 @@ class Dispatcher:
         self.placement = Placement(settings, self.fleet, policies, self._emit)
         self.placement.observed = bool(self._observers)
         self.estimates = Estimates(settings, self.fleet)
+        self.peers = Peers(self.fleet)
         self._out: list[Order] = []
         self.membership = Membership(
-            settings, self.fleet, self.placement, self.estimates, self._agenda, self._emit, self._out
+            settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._emit, self._out
         )
         self._retries = RetryBudget(settings)
         self._tickets: dict[int, Ticket] = {}
@@ -191,6 +194,24 @@ class Dispatcher:
             self._out.extend(self._abandoned(down))
         return self._pumped_all(now)
 
+    # Other gateways before the same nodes
+
+    def share(self, now: float) -> list[Order]:  # noqa: ARG002 - a call like the others, with the time it was made
+        """Tell the others what changed here since the last share: one Tell, or nothing."""
+        waiting = {model for model, _ in self.waiting.queues if len(self.fleet.candidates(model)[0])}
+        share = self.peers.share(waiting)
+        return [Tell(share)] if share else []
+
+    def hear(self, report: PeerReport, now: float) -> list[Order]:
+        """What the others have booked, and the prompts they sent: counted and believed as if they were ours."""
+        self.peers.hear(report)
+        for sent in report.sent:
+            row = self.fleet.row_of.get(sent.node)
+            if row is not None:
+                self.placement.learn(row, links_of(sent), sent.tokens_per_link)
+        self.membership.settle_all(now)
+        return self._pumped_all(now)
+
     # Policies and settings
 
     def configure(self, settings: BrainSettings, now: float) -> list[Order]:
@@ -299,6 +320,9 @@ class Dispatcher:
         ticket.attempts += 1
         self._leases[lease.id] = lease
         self.placement.remember(lease)
+        chain = ticket.request.chain
+        if self.peers.any and chain is not None and chain.links:
+            self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)
         if not ticket.request.stream:
             self._agenda.add(now + expected, self._booking_over, lease.id)
         if self._observers:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from pointsman.brain.bounds import Bounds
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.view import Columns, Floats, Rows
 
@@ -29,13 +30,16 @@ class Fleet:
     """Nodes by row. Mutated only by the dispatcher and the parts it composes.
 
     `columns` are the writable arrays (`capacity` rows); `table` aliases the rows in use, read-only. `cap` is the number
-    of requests a row may hold now. A removed node's row is used again; `generation` tells its tenants apart.
+    of requests a row may hold now, `bound` how many may be outstanding when this gateway places another (see `bounds`).
+    A removed node's row is used again; `generation` tells its tenants apart.
     """
 
     def __init__(self, capacity: int = MAX_NODES) -> None:
         self.capacity = capacity
         self.columns = Columns.zeros(capacity)
-        self.cap: Floats = np.zeros(capacity)
+        self.bounds = Bounds(capacity)
+        self.cap: Floats = self.bounds.cap
+        self.bound: Floats = self.bounds.bound
         self.specs: list[NodeSpec | None] = []
         self.states: list[NodeState] = []
         self.models: list[frozenset[str]] = []
@@ -74,6 +78,7 @@ class Fleet:
         self.states[row] = NodeState.GONE
         self.models[row] = frozenset()
         self._free_rows.append(row)
+        self.bounds.clear(row)
         self.touch()
 
     @property
@@ -162,7 +167,7 @@ class Fleet:
         columns.block_tokens[row] = spec.block_tokens
         columns.kv_capacity[row] = declared_blocks(spec)
         columns.speed[row] = 1.0
-        self.cap[row] = columns.slots[row] * spec.weight
+        self.bounds.set_cap(row, float(columns.slots[row]) * spec.weight)
 
 
 def declared_blocks(spec: NodeSpec) -> float:

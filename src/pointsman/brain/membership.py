@@ -17,6 +17,7 @@ from pointsman.brain.model.orders import Order, Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.peers import Peers
 from pointsman.brain.placement import Placement
 from pointsman.brain.redeclaring import redeclare, same_endpoint
 
@@ -38,6 +39,7 @@ class Membership:
         fleet: Fleet,
         placement: Placement,
         estimates: Estimates,
+        peers: Peers,
         agenda: Agenda,
         emit: Callable[[Fact], None],
         out: list[Order],
@@ -46,6 +48,7 @@ class Membership:
         self._fleet = fleet
         self._placement = placement
         self._estimates = estimates
+        self._peers = peers
         self._agenda = agenda
         self._emit = emit
         self.health = Health(settings)
@@ -92,6 +95,7 @@ class Membership:
     def _replace(self, row: int, spec: NodeSpec, now: float) -> None:
         if not self._fleet.room:
             raise ValueError(f"there is no room for two nodes {spec.name!r} at a time")
+        self._peers.forget(row)
         self._fleet.rename(row, f"{spec.name} (replaced {row})")
         self._add(spec, now)
         self.remove(row, now)
@@ -148,10 +152,16 @@ class Membership:
         self._placement.untrack(row)
         self._estimates.remove(row)
         self.health.remove(row)
+        self._peers.forget(row)
         self._fleet.remove(row)
         self._ramping.discard(row)
         for memory in (self._weight, self._busy_cap, self._progress, self._started_at, self._unstated):
             memory.pop(row, None)
+
+    def settle_all(self, now: float) -> None:
+        """Complete the removals that waited for what other gateways had on the nodes."""
+        for row in tuple(self._leaving):
+            self.settle(row, now)
 
     def progress(self, row: int, now: float) -> None:
         """Tokens came from the node: a failing probe would only mean that it is busy."""
@@ -291,7 +301,7 @@ class Membership:
             self._busy_cap.pop(row, None)
         else:
             cap = min(cap, held)
-        self._fleet.cap[row] = 1.0 if self.health.on_trial(row) else cap
+        self._fleet.bounds.set_cap(row, 1.0 if self.health.on_trial(row) else cap)
 
     def _probe(self, which: tuple[int, int], now: float) -> None:
         row, generation = which

@@ -3,11 +3,11 @@
 Everything here happens inside one call, so two requests in the same millisecond see each other's bookings.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pointsman.brain.cache.index import PrefixIndex
+from pointsman.brain.cache.index import Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.trust import Trust
 from pointsman.brain.fleet import Fleet
@@ -134,10 +134,14 @@ class Placement:
         chain = lease.ticket.request.chain
         if chain is None or not chain.links:
             return
-        row = lease.row
-        self._fit_links(row, lease.ticket.tokens_per_link)
-        lease.insertion = self.index.insert(row, chain.links)
-        self.pool.cached(row, self.index.held(row) * lease.ticket.tokens_per_link)
+        lease.insertion = self.learn(lease.row, chain.links, lease.ticket.tokens_per_link)
+
+    def learn(self, row: int, links: Sequence[int], tokens_per_link: float) -> Insertion:
+        """A prompt with this chain is sent to the node at `row`, by whomever."""
+        self._fit_links(row, tokens_per_link)
+        insertion = self.index.insert(row, links)
+        self.pool.cached(row, self.index.held(row) * tokens_per_link)
+        return insertion
 
     def release(self, lease: Lease) -> None:
         """Give back all the lease holds. Repeating is harmless."""
@@ -192,7 +196,7 @@ class Placement:
         fleet = self._fleet
         rows, whole = fleet.candidates(ticket.request.model)
         outstanding = fleet.table.outstanding
-        open_ = outstanding < fleet.cap[: len(outstanding)]
+        open_ = outstanding < fleet.bound[: len(outstanding)]
         if not (whole and open_.all()):
             rows = rows[open_[rows]]
             whole = len(rows) == len(fleet)

@@ -14,6 +14,7 @@ from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import PeerReport
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import build
 
@@ -133,6 +134,15 @@ class Report(_Call, frozen=True, tag="report"):
     now: float
 
 
+class Share(_Call, frozen=True, tag="share"):
+    now: float
+
+
+class Hear(_Call, frozen=True, tag="hear"):
+    report: PeerReport
+    now: float
+
+
 class Tick(_Call, frozen=True, tag="tick"):
     now: float
 
@@ -153,6 +163,8 @@ Call = (
     | Tokens
     | Finished
     | Report
+    | Share
+    | Hear
     | Tick
 )
 

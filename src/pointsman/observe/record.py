@@ -20,6 +20,7 @@ from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import PeerReport
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe import calls
@@ -124,6 +125,16 @@ class Journaled:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         orders = self._dispatcher.report(report, now)
         self._write(calls.Report(report, now), orders)
+        return orders
+
+    def share(self, now: float) -> list[Order]:
+        orders = self._dispatcher.share(now)
+        self._write(calls.Share(now), orders)
+        return orders
+
+    def hear(self, report: PeerReport, now: float) -> list[Order]:
+        orders = self._dispatcher.hear(report, now)
+        self._write(calls.Hear(report, now), orders)
         return orders
 
     def tick(self, now: float) -> list[Order]:

@@ -8,6 +8,7 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import Booked, Known, PeerReport, Sent
 from pointsman.brain.policies.registry import POLICIES, build
 from pointsman.observe import calls
 from pointsman.observe.calls import Entry, PolicySpec, Started
@@ -31,6 +32,13 @@ EXAMPLES = [
     calls.Tokens(1, 16, 0.1),
     calls.Finished(1, Outcome(verdict=Verdict.FAIL, reason="reset"), 0.1),
     calls.Report(NodeReport(node="a", ok=True, models=("m",)), 0.1),
+    calls.Share(0.1),
+    calls.Hear(
+        PeerReport(
+            gateways=2, counted=1, nodes={"a": Known(Booked(1, 2, 3, 4, 5), 6)}, sent=[Sent("a", b"\0\xff", 16.0)]
+        ),
+        0.1,
+    ),
     calls.Tick(1e9 + 1 / 3),
 ]
 

@@ -4,6 +4,7 @@ import msgspec
 
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.sharing import Share
 
 
 class Start(msgspec.Struct, frozen=True, gc=False):
@@ -46,4 +47,10 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     node: NodeSpec
 
 
-Order = Start | Wait | Refuse | Abort | Probe
+class Tell(msgspec.Struct, frozen=True, gc=False):
+    """Tell the other gateways before the same nodes."""
+
+    share: Share
+
+
+Order = Start | Wait | Refuse | Abort | Probe | Tell
