@@ -18,7 +18,7 @@ from pointsman.wire.http1.request import RequestHead
 _JSON = b"application/json"
 _MODELS = b"/v1/models"
 _HEALTH = b"/health"
-_OWN = (_HEALTH, _MODELS)
+_OWN = (_HEALTH, _MODELS, b"*")
 _READING = (b"GET", b"HEAD")
 _CORS = (
     (b"access-control-allow-origin", b"*"),

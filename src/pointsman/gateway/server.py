@@ -150,9 +150,10 @@ class ClientConnection(asyncio.Protocol):
         try:
             self._reader.feed(data)
         except PointsmanError as error:
-            self._closing = True
-            self._waiting.append(error)
-            self._serve_waiting()
+            if not self._closing:
+                self._closing = True
+                self._waiting.append(error)
+                self._serve_waiting()
         self._await_rest()
 
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -182,6 +183,8 @@ class ClientConnection(asyncio.Protocol):
     # The reader's callbacks
 
     def on_head(self, head: RequestHead) -> None:
+        if self._closing:
+            return  # behind the last request that is answered here
         front = self._front = self._server.front  # to the end of this request, whatever is configured meanwhile
         objection = front.objection(head)
         length = head.content_length
@@ -192,6 +195,8 @@ class ClientConnection(asyncio.Protocol):
         self._say_continue()
 
     def on_request(self, head: RequestHead, body: bytes) -> None:
+        if self._closing:
+            return
         self._continue_due = False
         self._waiting.append(Received(self._front, head, body, self._objection))
         self._serve_waiting()

@@ -174,44 +174,6 @@ async def test_bad_request_behind_a_good_one_is_answered_second(world: World) ->
     assert await client.reader.read() == b""
 
 
-SMUGGLED = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 14\r\n\r\n" + b'{"model": "m"}'
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        b"content-length: 4\r\ntransfer-encoding: chunked\r\n",
-        b"content-length: 4\r\ncontent-length: 4\r\n",
-        b"content-length: 4\r\ncontent-length: 5\r\n",
-        b"content-length: +4\r\n",
-        b"content-length: -4\r\n",
-        b"content-length: \r\n",
-        b"content-length: 4,4\r\n",
-        b"transfer-encoding: gzip, chunked\r\n",
-        b"transfer-encoding: identity\r\n",
-        b"transfer-encoding: chunked, identity\r\n",
-        b"transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
-        b"transfer-encoding : chunked\r\n",
-        b"transfer-encoding: \x0bchunked\r\n",
-        b"x: a\rb\r\n",
-        b"x: a\nb: c\r\n",
-        b"x: a\x00b\r\n",
-        b"x: a\r\n folded\r\n",
-        b"host: other\r\n",
-    ],
-)
-async def test_ambiguous_requests_are_refused_and_the_second_never_reaches_a_node(world: World, headers: bytes) -> None:
-    await world.open(GOOD)
-    client = await world.client()
-    client.writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n" + headers + b"\r\n")
-    client.writer.write(b"0\r\n\r\n" + SMUGGLED)
-    response = await client.response()
-    assert response.status == 400
-    assert response.headers["connection"] == "close"
-    assert await client.reader.read() == b""
-    assert not world.nodes[0].requests
-
-
 async def test_oversize(world: World) -> None:
     await world.open(GOOD, limits=Limits(body_bytes=1000))
     cases = {

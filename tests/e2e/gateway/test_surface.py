@@ -43,7 +43,7 @@ async def test_health_without_nodes(world: World) -> None:
         ("/v1/chat/completions/", "POST", 404, "not_found"),
         ("/v1//chat/completions", "POST", 404, "not_found"),
         ("/v1/chat/../../sleep", "POST", 404, "not_found"),
-        ("http://test/v1/chat/completions", "POST", 404, "not_found"),
+        ("http://test/v1/load_lora_adapter", "POST", 404, "not_found"),
         ("/v1/chat/completions", "GET", 405, "method_not_allowed"),
         ("/v1/chat/completions", "DELETE", 405, "method_not_allowed"),
         ("/health", "POST", 405, "method_not_allowed"),

@@ -83,3 +83,12 @@ def test_an_accident_is_an_internal_error_of_its_own_request() -> None:
     connection.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
     assert transport.written.startswith(b"HTTP/1.1 500 ")
     assert transport.written.count(b"HTTP/1.1 200 ") == 1
+
+
+def test_behind_the_last_answer_nothing_is_served() -> None:
+    front = Front()
+    connection, transport = connected(front, ManualClock(0.0))
+    connection._server.stopping = True
+    connection.data_received(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n" * 2 + b"GARBAGE\r\n\r\n")
+    assert transport.written.count(b"HTTP/1.1 ") == 1
+    assert transport.closing

@@ -1,10 +1,13 @@
 """Reading requests from a client's bytes.
 
 llhttp (through httptools) does the tokenising and refuses what request smuggling lives on: a length beside a transfer
-coding, repeated, signed or empty lengths, bare CR or LF, NUL, a space before the colon, odd chunk sizes. What it lets
-through although RFC 9112 does not is refused here: codings other than `chunked`, a missing or repeated Host, oversize.
+coding, repeated, signed or empty lengths, bare CR or LF, NUL, a space before the colon, odd chunk sizes. It is given
+the bytes in pieces that end where a head or a message may end, so that a message always begins with a piece and its
+sizes are known. Hence its request line can be read here, before llhttp sees it, which takes lines it should not. What
+else RFC 9112 forbids is refused behind each head: codings other than `chunked`, an odd or repeated Host, oversize.
 """
 
+import re
 from typing import Protocol
 
 import msgspec
@@ -16,6 +19,16 @@ Headers = list[tuple[bytes, bytes]]
 
 _FRAMING_PER_BYTE = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
+
+_EMPTY_LINE = b"\r\n\r\n"
+_HOST = rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]"
+_URI = rb"[!$-;=?-\[\]-~]"  # visible ASCII without " # < > and the backslash
+_LINE = re.compile(
+    rb"(?:\r\n)*([A-Z-]+) (?:(/%b*|\*)|(?i:https?)://%b+([/?]%b*)?) HTTP/1\.([01])\r\n" % (_URI, _HOST, _URI)
+)
+"""Method; path and query, or `*`; what follows the authority of an absolute target; minor version."""
+_AUTHORITY = re.compile(_HOST + rb"*[ \t]*")
+_UNFINISHED_LINE = re.compile(rb"(?:\r\n)*([^\r\n]*\r?)")
 
 
 class HttpLimits(msgspec.Struct, frozen=True):
@@ -29,8 +42,8 @@ class HttpLimits(msgspec.Struct, frozen=True):
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
     """A request up to its body. `headers` keeps order and repetition, names in lower case; `fields` is for look-up.
 
-    `path` is the target without its query, `content_length` is None for a chunked body; `expects_continue` tells that
-    the client waits for a 100.
+    `target` is in origin form (or `*`), also when the client sent an absolute one, and `path` is it without its query;
+    `content_length` is None for a chunked body; `expects_continue` tells that the client waits for a 100.
     """
 
     method: bytes
@@ -55,21 +68,25 @@ class RequestSink(Protocol):
 class RequestReader:
     """Feeds bytes, calls `sink` once per head and once per whole request, in order.
 
-    `inside_message` tells whether a request has begun and is not complete.
+    `inside_message` tells whether a request has begun and is not complete. What follows a request that closes the
+    connection is not read.
     """
 
     __slots__ = (
         "_body",
-        "_complete",
-        "_fed",
+        "_closing",
         "_head",
         "_headers",
+        "_host",
+        "_left",
         "_limits",
+        "_line",
         "_parser",
-        "_partial",
         "_pieces",
         "_sink",
-        "_target",
+        "_size",
+        "_start",
+        "_tail",
         "inside_message",
     )
 
@@ -77,10 +94,14 @@ class RequestReader:
         self._limits = limits
         self._sink = sink
         self._parser = HttpRequestParser(self)
+        self._line: re.Match[bytes] | None = None
         self._head: RequestHead | None = None
-        self._complete = 0
-        self._fed = 0
-        self.on_message_begin()
+        self._headers: Headers = []
+        self._pieces: list[bytes] = []
+        self._body = self._size = self._left = 0
+        self._start = self._tail = b""
+        self._host = b""
+        self._closing = False
         self.inside_message = False
 
     def feed(self, data: bytes) -> None:
@@ -88,30 +109,15 @@ class RequestReader:
 
         After an error the connection is beyond repair: answer and close.
         """
-        complete = self._complete
-        self._fed = len(data)
-        upgrade_at = self._feed(data)
-        if upgrade_at is not None:
-            self._decline_upgrade(data[upgrade_at:])
-        elif self._complete == complete:
-            self._partial += len(data)
-            self._check_unfinished()
-
-    def _feed(self, data: bytes) -> int | None:
-        """Let llhttp read; where it stopped behind a head that offers an upgrade."""
-        try:
-            self._parser.feed_data(data)
-        except HttpParserUpgrade as upgrade:
-            stopped_at: int = upgrade.args[0]
-            return stopped_at
-        except HttpParserCallbackError as error:
-            cause = error.__context__
-            if isinstance(cause, PointsmanError):
-                raise cause from None
-            raise
-        except HttpParserError as error:
-            raise BadRequest(f"not a valid HTTP/1.1 request: {error}") from None
-        return None
+        at = 0
+        while at < len(data) and not self._closing:
+            if self._left:
+                end = at + self._left
+                self._parse(data[at:end])
+            else:
+                end = self._piece_end(data, at)
+                self._take(data[at:end])
+            at = end
 
     def close(self) -> None:
         """Nothing more is fed: break the cycles with parser and sink, which else would wait for the collector."""
@@ -122,29 +128,78 @@ class RequestReader:
         """Whether a head is complete and its body is not."""
         return self._head is not None
 
-    def _decline_upgrade(self, rest: bytes) -> None:
-        """Serve a request that offers an upgrade (h2c, from Java clients) as if it had not, its body included.
+    # Pieces
+
+    def _piece_end(self, data: bytes, at: int) -> int:
+        """Where a head, or a message in chunks, may end: behind the next empty line."""
+        tail = self._tail
+        if tail:  # it may have begun in the bytes before
+            seam = (tail + data[at : at + 3]).find(_EMPTY_LINE)
+            if seam >= 0:
+                return at + seam + len(_EMPTY_LINE) - len(tail)
+        found = data.find(_EMPTY_LINE, at)
+        return len(data) if found < 0 else found + len(_EMPTY_LINE)
+
+    def _take(self, piece: bytes) -> None:
+        """Take bytes of a head, or of a body in chunks."""
+        self._size += len(piece)
+        if self._head is None:
+            if self._size > self._limits.head:
+                raise HeadTooLarge(f"the request head is longer than {self._limits.head} bytes")
+            if self._line is None:
+                self._read_line(piece)
+        self._tail = b"" if piece.endswith(_EMPTY_LINE) else (self._tail + piece)[-3:]
+        self._parse(piece)
+        if self._head is not None:
+            self._check_framing()
+
+    def _read_line(self, piece: bytes) -> None:
+        """Read the request line, once it is whole: llhttp takes several spaces, other protocols, bare CR or LF."""
+        start = self._start + piece
+        self._line = _LINE.match(start)
+        if self._line is None:
+            unfinished = _UNFINISHED_LINE.fullmatch(start)
+            if unfinished is None:
+                raise BadRequest("not a valid HTTP/1.1 request line")
+            self._start = unfinished[1]
+
+    def _parse(self, piece: bytes) -> None:
+        try:
+            self._parser.feed_data(piece)
+            return
+        except HttpParserUpgrade:
+            pass
+        except HttpParserCallbackError as error:
+            cause = error.__context__
+            if isinstance(cause, PointsmanError):
+                raise cause from None
+            raise
+        except HttpParserError as error:
+            raise BadRequest(f"not a valid HTTP/1.1 request: {error}") from None
+        self._decline_upgrade()  # not inside `except`, which would take the place of a callback error's context
+
+    def _decline_upgrade(self) -> None:
+        """Serve a request that offers an upgrade (h2c, from Java clients) as if it had not.
 
         llhttp stops behind such a head, so a fresh parser is given the head again without the offer.
         """
-        lines = [b"%b: %b\r\n" % header for header in self._headers if header[0] not in (b"upgrade", b"connection")]
-        start = b"%b %b HTTP/%b" % (self._parser.get_method(), self._target, self._parser.get_http_version().encode())
-        again = b"%b\r\n%b\r\n%b" % (start, b"".join(lines), rest)
+        assert self._line is not None
+        lines = [b"%b: %b\r\n" % header for header in self._headers if header[0] != b"upgrade"]
         self._parser = HttpRequestParser(self)
-        self.feed(again)
+        self._parse(b"%b%b\r\n" % (self._line[0], b"".join(lines)))
+
+    def _check_framing(self) -> None:
+        """Bound what is no body: llhttp does not show chunk extensions and unfinished trailers, however long."""
+        if not self._left and self._size - self._body > self._limits.head + _FRAMING_PER_BYTE * self._body:
+            raise BadRequest("the body's framing is larger than its content")
 
     # llhttp's callbacks
 
     def on_message_begin(self) -> None:
-        self._headers: Headers = []
-        self._pieces: list[bytes] = []
-        self._body = 0
-        self._target = b""
-        self._partial = 0
+        if not self._size:  # inside a piece: llhttp and we disagree about where the last message ended
+            raise BadRequest("not a valid HTTP/1.1 request")
+        self._headers = []
         self.inside_message = True
-
-    def on_url(self, target: bytes) -> None:
-        self._target += target
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head is not None:
@@ -158,76 +213,94 @@ class RequestReader:
             return
         head = self._checked_head()
         self._head = head
+        self._size = 0
+        self._left = head.content_length or 0
         self._sink.on_head(head)
 
     def on_body(self, piece: bytes) -> None:
         self._pieces.append(piece)
+        if self._left:
+            self._left -= len(piece)
+            return
         self._body += len(piece)
         if self._body > self._limits.body:
             raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
 
     def on_message_complete(self) -> None:
         head, pieces = self._head, self._pieces
-        self._head = None
+        if head is None:
+            return  # the head is read again without its offer of an upgrade
+        if head.content_length is None:
+            self._check_framing()
+        self._line = self._head = None
+        self._pieces = []
+        self._start = b""
+        self._body = self._size = 0
+        self._closing = not head.keep_alive
         self.inside_message = False
-        self._complete += 1
-        if head is not None:
-            self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
-
-    def _check_unfinished(self) -> None:
-        """llhttp does not show an unfinished header, trailer or chunk extension: bound what it may be holding."""
-        if self._head is None:
-            if self._partial > self._limits.head:
-                raise HeadTooLarge(f"the request head is longer than {self._limits.head} bytes")
-        elif self._partial - self._body > self._limits.head + _FRAMING_PER_BYTE * self._body:
-            raise BadRequest("the body's framing is larger than its content")
-
-    def _check_size(self) -> None:
-        """A head that arrived in reads no longer than the limit is not too long; only others are measured."""
-        limits, headers = self._limits, self._headers
-        if len(headers) > limits.headers:
-            raise HeadTooLarge(f"the request has more than {limits.headers} headers")
-        if self._partial + self._fed > limits.head:
-            size = len(self._target) + sum(len(name) + len(value) + 4 for name, value in headers)
-            if size > limits.head:
-                raise HeadTooLarge(f"the request head is longer than {limits.head} bytes")
+        self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def _checked_head(self) -> RequestHead:
-        self._check_size()
-        headers = self._headers
+        headers, line = self._headers, self._line
+        if line is None:
+            raise BadRequest("not a valid HTTP/1.1 request line")
+        if len(headers) > self._limits.headers:
+            raise HeadTooLarge(f"the request has more than {self._limits.headers} headers")
         fields = dict(headers)
-        version = self._parser.get_http_version()
-        if version not in ("1.0", "1.1"):
-            raise BadRequest(f"HTTP/{version} is not spoken here")
-        modern = version == "1.1"
+        if len(fields) != len(headers):
+            self._check_repeated()
+        method, target, rest, minor = line.groups()
+        if target is None or target == b"*":
+            target = _origin_form(method, target, rest)
+        modern = minor == b"1"
         self._check_host(fields, modern)
         length = self._length(fields, modern)
         return RequestHead(
-            method=self._parser.get_method(),
-            target=self._target,
-            path=self._target.partition(b"?")[0],
+            method=method,
+            target=target,
+            path=target.partition(b"?")[0],
             headers=headers,
             fields=fields,
             keep_alive=self._parser.should_keep_alive(),
             modern=modern,
             content_length=length,
-            expects_continue=modern and fields.get(b"expect", b"").lower() == b"100-continue",
+            expects_continue=modern and fields.get(b"expect", b"").strip().lower() == b"100-continue",
         )
 
+    def _check_repeated(self) -> None:
+        """Of these there is one: a look-up in `fields` finds the last only, and a node or llhttp may take another."""
+        names = [name for name, _ in self._headers]
+        for name in (b"host", b"transfer-encoding", b"content-length"):
+            if names.count(name) > 1:
+                raise BadRequest(f"there is more than one {name.decode()} header")
+
     def _check_host(self, fields: dict[bytes, bytes], modern: bool) -> None:
-        if b"host" not in fields:
+        host = fields.get(b"host")
+        if host is None:
             if modern:
                 raise BadRequest("the Host header is missing")
-        elif len(fields) != len(self._headers) and sum(name == b"host" for name, _ in self._headers) > 1:
-            raise BadRequest("there is more than one Host header")
+        elif host != self._host:  # the usual one is checked once for a connection
+            if not _AUTHORITY.fullmatch(host):
+                raise BadRequest("the Host header is not a host and port")
+            self._host = host
 
     def _length(self, fields: dict[bytes, bytes], modern: bool) -> int | None:
         coding = fields.get(b"transfer-encoding")
         if coding is not None:
-            if not modern or coding.strip().lower() != b"chunked":
+            if not modern or coding.lower() != b"chunked":
                 raise BadRequest("the only transfer coding accepted is chunked")
             return None
         length = int(fields.get(b"content-length", b"0"))
         if length > self._limits.body:
             raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
         return length
+
+
+def _origin_form(method: bytes, target: bytes | None, rest: bytes | None) -> bytes:
+    """The target without scheme and host, of which `rest` is left; `*` is for OPTIONS alone."""
+    if method == b"OPTIONS" and rest is None:
+        return b"*"
+    if target is not None:
+        raise BadRequest("only OPTIONS has * for a target")
+    rest = rest or b"/"
+    return rest if rest.startswith(b"/") else b"/" + rest

@@ -7,6 +7,7 @@ import weakref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.smuggling import AMBIGUOUS, CHAT, PATH, SECOND, UNUSUAL
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, ClientError, HeadTooLarge
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
@@ -106,6 +107,76 @@ def test_a_body_in_single_byte_chunks_is_fine() -> None:
     pieces = [b"1\r\nx\r\n"] * 5_000
     ((_, body),) = read(raw, *pieces, b"0\r\n\r\n")
     assert len(body) == 5_000
+
+
+def outcome(*pieces: bytes) -> str | list[tuple[RequestHead, bytes]]:
+    """What is read, or the name of the refusal if nothing is."""
+    sink = Sink()
+    reader = RequestReader(sink, HttpLimits())
+    try:
+        for piece in pieces:
+            reader.feed(piece)
+    except ClientError as error:
+        assert not sink.requests
+        return type(error).__name__
+    return sink.requests
+
+
+def drops(raw: bytes) -> list[bytes]:
+    return [raw[i : i + 1] for i in range(len(raw))]
+
+
+@pytest.mark.parametrize("raw", AMBIGUOUS.values(), ids=AMBIGUOUS)
+def test_what_could_be_read_in_two_ways_is_refused(raw: bytes) -> None:
+    assert outcome(raw + SECOND) == "BadRequest"
+    pieces = [*drops((raw + SECOND)[:1000]), (raw + SECOND)[1000:]]
+    assert outcome(*pieces) == "BadRequest"
+
+
+@pytest.mark.parametrize("raw", UNUSUAL.values(), ids=UNUSUAL)
+def test_what_is_valid_is_read_however_unusual(raw: bytes) -> None:
+    both = raw + SECOND
+    whole = outcome(both)
+    assert [head.target.partition(b"?")[0] for head, _ in whole] == [PATH, PATH]  # type: ignore[union-attr]
+    assert [body for _, body in whole] == [CHAT, CHAT]  # type: ignore[misc]
+    assert outcome(*drops(both)) == whole
+    for cut in range(1, len(raw) + 10):
+        assert outcome(both[:cut], both[cut:]) == whole
+
+
+@pytest.mark.parametrize(
+    ("start", "target"),
+    [
+        (b"GET /a?b", b"/a?b"),
+        (b"GET http://h/a?b", b"/a?b"),
+        (b"GET HTTPS://h:1/", b"/"),
+        (b"GET http://h", b"/"),
+        (b"GET http://h?b", b"/?b"),
+        (b"OPTIONS *", b"*"),
+        (b"OPTIONS http://h", b"*"),
+        (b"OPTIONS http://h/", b"/"),
+        (b"OPTIONS http://h?b", b"/?b"),
+    ],
+)
+def test_targets_are_in_origin_form(start: bytes, target: bytes) -> None:
+    ((head, _),) = read(start + b" HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert (head.target, head.path) == (target, target.partition(b"?")[0])
+
+
+def test_nothing_is_read_behind_a_request_that_closes() -> None:
+    last = HEAD + b"Connection: close\r\nContent-Length: 5\r\n\r\nhello"
+    for rest in (PLAIN, b"\0"):
+        assert len(read(last + rest)) == len(read(last, rest)) == 1
+
+
+def test_thousands_of_pipelined_offers_of_an_upgrade() -> None:
+    offer = b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"
+    assert len(read(offer * 4000)) == 4000
+
+
+def test_an_upgrade_offer_does_not_keep_alive_what_shall_close() -> None:
+    ((head, _),) = read(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close, upgrade\r\nUpgrade: h2c\r\n\r\n")
+    assert not head.keep_alive
 
 
 def test_long_pipeline_is_not_one_long_head() -> None:
