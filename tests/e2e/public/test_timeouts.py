@@ -1,0 +1,193 @@
+"""Time-outs: a node that hangs costs only its own requests, and long work is not cut for being long."""
+
+import asyncio
+import socket
+import statistics
+from contextlib import closing
+
+import pytest
+from tests.e2e.gateway.conftest import Client, World, chat
+from tests.e2e.gateway.scripted_upstream import (
+    DONE,
+    ROLE,
+    STREAM_HEAD,
+    Received,
+    ScriptedUpstream,
+    always,
+    chunk,
+    event,
+    never,
+    respond,
+    stream,
+)
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.clock import Clock, WallClock
+from pointsman.gateway.settings import Timeouts
+
+TEXT = event({"content": "Hi"})
+STOP = event({}, "stop")
+SCALE = 450.0
+
+
+class FastClock(Clock):
+    """Seconds pass 450 times as fast: fifteen minutes in two seconds."""
+
+    def __init__(self) -> None:
+        self._wall = WallClock()
+
+    def now(self) -> float:
+        return self._wall.now() * SCALE
+
+
+async def test_a_stopped_engine_blocks_nobody_else(world: World) -> None:
+    """One of three takes connections (its kernel does) and never reads them: the others' requests do not notice."""
+
+    async def works(_: Received, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.005)
+        writer.write(respond(b"{}"))
+
+    async def p99(requests: int) -> float:
+        loop = asyncio.get_running_loop()
+        room = asyncio.Semaphore(12)
+        times: list[float] = []
+
+        async def one() -> None:
+            async with Client(world.gateway.port) as client, room:
+                start = loop.time()
+                assert (await asyncio.wait_for(client.ask(chat()), 5)).status == 200
+                times.append(loop.time() - start)
+
+        await asyncio.gather(*[one() for _ in range(requests)])
+        return statistics.quantiles(times, n=100)[-1]
+
+    await world.open(works, works)
+    undisturbed = await p99(150)
+    with closing(socket.create_server(("127.0.0.1", 0), backlog=64)) as stopped:
+        url = f"http://127.0.0.1:{stopped.getsockname()[1]}"
+        world.gateway.add_node(NodeSpec(url=url, models=("m",), slots=8))
+        world.gateway.driver.report(NodeReport(node=url, ok=True, models=("m",)))
+        stuck = [await world.client() for _ in range(24)]
+        row = world.dispatcher.fleet.row_of[url]
+        for client in stuck:  # round robin: eight of them fill the stopped node
+            client.send(chat())
+        await world.until(lambda: world.dispatcher.fleet.table.outstanding[row] == 8)
+        disturbed = await p99(300)
+        assert disturbed <= 3 * undisturbed + 0.05
+        for _ in range(4):  # its health page hangs too: what it has not begun is taken from it
+            world.gateway.driver.report(NodeReport(node=url, ok=False, reason="timeout"))
+        assert {(await client.response()).status for client in stuck} <= {200, 502}  # as the retry budget allows
+    await world.at_rest()
+
+
+@pytest.mark.parametrize("connecting", [True, False])
+async def test_a_silent_node_costs_a_stream_its_patience_only(world: World, connecting: bool) -> None:
+    """Connecting or waiting for the first token, another node answers after the time allowed."""
+    brain = BrainSettings(first_token_floor_s=0.2, first_token_ceiling_s=0.2)
+    good = stream(ROLE, TEXT, STOP, DONE)
+    timeouts = Timeouts(connect_s=0.2, lame_duck_s=0)
+    async with ScriptedUpstream(good) as node:
+        with closing(socket.socket()) as full:
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            fillers = _fill(full.getsockname()) if connecting else []
+            url = f"http://127.0.0.1:{full.getsockname()[1]}"
+            await world.start([NodeSpec(url=url, models=("m",)), NodeSpec(url=node.url)], brain, timeouts=timeouts)
+            world.gateway.driver.report(NodeReport(node=url, ok=True))
+            await world.until(lambda: world.dispatcher.available("m") == 2)
+            client = await world.client()
+            for _ in range(2):
+                async with asyncio.timeout(1.5):
+                    assert (await client.ask(chat(stream=True))).body == ROLE + TEXT + STOP + DONE
+            for filler in fillers:
+                filler.close()
+    await world.at_rest()
+
+
+def _fill(address: tuple[str, int]) -> list[socket.socket]:
+    """Take all places of a listener that accepts nobody: further connections get no answer at all."""
+    fillers = []
+    for _ in range(4):
+        filler = socket.socket()
+        filler.setblocking(False)
+        filler.connect_ex(address)
+        fillers.append(filler)
+    return fillers
+
+
+async def test_a_plain_answer_may_take_long(world: World) -> None:
+    """Four hundred seconds before the first byte: no limit on the head stands in its way."""
+    world.clock = FastClock()
+
+    async def slow(_: Received, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(400 / SCALE)
+        writer.write(respond(b"{}"))
+
+    await world.open(slow)
+    client = await world.client()
+    before = world.clock.now()
+    assert (await client.ask(chat())).status == 200
+    assert world.clock.now() - before >= 400
+    await world.at_rest()
+
+
+async def test_a_stream_may_take_long(world: World) -> None:
+    """Fifteen minutes, with a token every fifteen seconds: no limit on the whole stands in its way."""
+    world.clock = FastClock()
+    await world.open(stream(ROLE, *[TEXT] * 60, STOP, DONE, gap_s=15 / SCALE))
+    client = await world.client()
+    before = world.clock.now()
+    assert (await client.ask(chat(stream=True))).body == ROLE + TEXT * 60 + STOP + DONE
+    assert world.clock.now() - before >= 900
+    await world.at_rest()
+
+
+async def test_a_whole_request_has_a_limit(world: World) -> None:
+    """A stream that never ends does, after the time for a whole request; the client's own limit is the shorter one."""
+    await world.open(stream(*[TEXT] * 10_000, gap_s=0.01), timeouts=Timeouts(total_s=0.2, lame_duck_s=0))
+    client = await world.client()
+    for headers in ((), ("x-request-timeout-ms: 999999",), ("x-request-timeout-ms: 100",)):
+        async with asyncio.timeout(1.0):
+            response = await client.ask(chat(stream=True), headers=headers)
+        assert response.complete
+        assert response.body.endswith(DONE)
+        assert b'"error"' in response.body
+    await world.at_rest()
+
+
+async def test_time_in_the_queue_counts_for_the_clients_limit(world: World) -> None:
+    await world.open(never, slots=1)
+    holder, waiter = await world.client(), await world.client()
+    holder.send(chat())
+    await world.until(lambda: bool(world.nodes[0].requests))
+    async with asyncio.timeout(1.0):
+        response = await waiter.ask(chat(), headers=("x-request-timeout-ms: 100",))
+    assert response.status == 504
+    assert len(world.nodes[0].requests) == 1
+
+
+async def test_a_slow_head_is_waited_for_as_long_as_its_first_token(world: World) -> None:
+    """The node's head comes late, then its tokens: silence before the first is not silence between two."""
+
+    async def late(_: Received, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.3)
+        writer.write(STREAM_HEAD + chunk(ROLE))
+        await asyncio.sleep(0.4)
+        writer.write(chunk(TEXT) + chunk(STOP) + chunk(DONE) + b"0\r\n\r\n")
+
+    await world.open(late, timeouts=Timeouts(between_tokens_s=0.1, lame_duck_s=0))
+    client = await world.client()
+    assert (await client.ask(chat(stream=True))).body == ROLE + TEXT + STOP + DONE
+
+
+async def test_probes_of_a_hung_node_do_not_pile_up(world: World) -> None:
+    async with ScriptedUpstream(always(respond(b"{}"))) as node:
+        node.pages["/health"] = b"never"
+        await world.start([NodeSpec(url=node.url)])
+        for _ in range(20):
+            world.gateway.driver.call(lambda now: world.dispatcher.tick(now + 10.0))
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        assert len(node.probes) <= 1
