@@ -6,10 +6,12 @@ from pointsman.brain.life.health import MOVES
 
 _HEAD = """# States of a node
 
-Every node is in one state; events move it. What is not in the table changes nothing. Nodes that are `up` or `joining`
-are given work; `suspect` ones only when there is no other. A node on trial after a fall holds one request until that
-went well, then ramps up. `pointsman_node_state` and `GET /nodes` tell the state, `pointsman_node_transitions_total` the
-moves.
+Every node is in one state; events move it. What is not in the table changes nothing. Nodes that are `up`, or `joining`
+after a fall, are given work. Such a node on trial holds one request until its first token, then ramps up. When fewer
+than half of a model's nodes are so in use (those being drained do not count), what is known of the others is doubted:
+`suspect` and `down` ones are used too, unless they refused the last connection (`pointsman_panic`). A new node gets
+nothing before its first good probe. `pointsman_node_state` and `GET /nodes` tell the state,
+`pointsman_node_transitions_total` the moves.
 
 """
 

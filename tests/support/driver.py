@@ -161,12 +161,23 @@ class TestDriver:
 
     def _start(self, order: Start) -> None:
         self.waiting.discard(order.ticket)
-        row = self.dispatcher.fleet.row_of[order.node.name]
-        state = self.dispatcher.fleet.states[row]
-        assert state in (NodeState.UP, NodeState.JOINING, NodeState.SUSPECT), f"work for a node that is {state}"
+        self._may_work(order)
         assert order.ticket not in self.ended, "an ended ticket starts again"
         self.running[order.lease] = order.ticket
         self.node_of[order.lease] = order.node.name
+
+    def _may_work(self, order: Start) -> None:
+        """Work goes to nodes in use; in panic to whoever was admitted, is not drained and does not refuse."""
+        fleet = self.dispatcher.fleet
+        row, model = fleet.row_of[order.node.name], self.dispatcher._tickets[order.ticket].request.model
+        state = fleet.states[row]
+        assert fleet.admitted[row], "work for a node that was never admitted"
+        if fleet.panics(model):
+            assert state in (NodeState.UP, NodeState.JOINING, NodeState.SUSPECT, NodeState.DOWN), f"{state} in panic"
+            assert not fleet.refusing[row], "work for a node that refuses"
+        else:
+            assert state in (NodeState.UP, NodeState.JOINING), f"work for a node that is {state}"
+        assert fleet.table.outstanding[row] <= max(1.0, fleet.table.slots[row]), "more than the node has room for"
 
     def _end(self, ticket: int, how: str) -> None:
         assert ticket not in self.ended, f"ticket {ticket} ended twice: {self.ended[ticket]}, {how}"

@@ -19,7 +19,7 @@ from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
 from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
-from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
@@ -107,7 +107,7 @@ class Dispatcher:
         self.estimates.first_token(lease, now)
         lease.first_at = now
         self.placement.ledger.running(lease.booking)
-        self.membership.progress(lease.row, now)
+        self.membership.first_token(lease.row, now)
         if self._observers:
             ttft = now - lease.ticket.submitted
             self._emit(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
@@ -186,8 +186,8 @@ class Dispatcher:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         """A probe, scrape or heartbeat of a node.
 
-        What a node that thereby goes down has not begun to answer is aborted, to be tried elsewhere: nothing else
-        would end a plain request on a node that hangs.
+        What a node that is down and fails its probe has not begun to answer is aborted, to be tried elsewhere:
+        nothing else would end a plain request on a node that hangs.
         """
         down = self.membership.report(report, now)
         if down is not None:
@@ -251,9 +251,10 @@ class Dispatcher:
         return sorted(self.fleet.served())
 
     def available(self, model: str | None = None) -> int:
-        """Nodes that may be given work now, for one model or all."""
+        """Nodes that may be given work now, for one model or all; of nodes that are down nothing is expected."""
         names = self.models() if model is None else [model]
-        return len({row for name in names for row in self.fleet.candidates(name)[0].tolist()})
+        rows = {row for name in names for row in self.fleet.candidates(name)[0].tolist()}
+        return sum(self.fleet.states[row] is not NodeState.DOWN for row in rows)
 
     def standing(self) -> str:
         """How many nodes are in which state, for people: "2 down, 1 draining", or "none"."""

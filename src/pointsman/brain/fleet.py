@@ -8,6 +8,7 @@ changes only when membership, health or models change, so that answer is kept un
 from collections import Counter
 from collections.abc import Iterator
 from math import inf
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,9 +22,21 @@ MAX_NODES = 4096
 DEFAULT_SLOTS = 64
 """Concurrency assumed for a node that neither declares nor reports one."""
 IN_USE = (NodeState.UP, NodeState.JOINING)
-"""States of nodes that are given work."""
+"""States of admitted nodes that are given work; those that join are back from a fall and on trial."""
+PANIC_SHARE = 0.5
+"""When fewer of a model's nodes than this are in use, what is known of the others is doubted."""
 
+_OUT = (NodeState.DRAINING, NodeState.GONE)
 _NO_ROWS: Rows = np.empty(0, dtype=np.intp)
+
+
+class _Candidates(NamedTuple):
+    """What `candidates` and `panics` answer as long as the fleet has this `version`."""
+
+    version: int
+    rows: Rows
+    whole: bool
+    panic: bool
 
 
 class Fleet:
@@ -31,7 +44,8 @@ class Fleet:
 
     `columns` are the writable arrays (`capacity` rows); `table` aliases the rows in use, read-only. `cap` is the number
     of requests a row may hold now, `bound` how many may be outstanding when this gateway places another (see `bounds`).
-    A removed node's row is used again; `generation` tells its tenants apart.
+    `admitted` tells who has passed a first probe, `refusing` who refused the last connection. A removed node's row is
+    used again; `generation` tells its tenants apart.
     """
 
     def __init__(self, capacity: int = MAX_NODES) -> None:
@@ -43,11 +57,13 @@ class Fleet:
         self.specs: list[NodeSpec | None] = []
         self.states: list[NodeState] = []
         self.models: list[frozenset[str]] = []
+        self.admitted: list[bool] = []
+        self.refusing: list[bool] = []
         self.generation: list[int] = []
         self.row_of: dict[str, int] = {}
         self.table = self.columns.read_only(0)
         self.version = 0
-        self._candidates: dict[str, tuple[int, Rows, bool]] = {}
+        self._candidates: dict[str, _Candidates] = {}
         self._served: tuple[int, frozenset[str]] = (0, frozenset())
         self._free_rows: list[int] = []
 
@@ -63,6 +79,7 @@ class Fleet:
         self.specs[row] = spec
         self.states[row] = NodeState.JOINING
         self.models[row] = frozenset(spec.models)
+        self.admitted[row] = self.refusing[row] = False
         self.generation[row] += 1
         self.row_of[spec.name] = row
         self._declare(row, spec)
@@ -112,19 +129,18 @@ class Fleet:
     def candidates(self, model: str) -> tuple[Rows, bool]:
         """Rows that may serve `model` by health, and whether they are all rows in order. Caps are not looked at.
 
-        Nodes that are up or joining; if there is none, suspect ones.
+        The nodes in use; in panic all but those that refuse connections.
         """
-        kept = self._candidates.get(model)
-        if kept is not None and kept[0] == self.version:
-            return kept[1], kept[2]
-        rows = self._serving(model, IN_USE)
-        if not len(rows):
-            rows = self._serving(model, (NodeState.SUSPECT,))
-        whole = len(rows) == len(self)
-        if len(self._candidates) > 4 * self.capacity:
-            self._candidates.clear()
-        self._candidates[model] = (self.version, rows, whole)
-        return rows, whole
+        found = self._found(model)
+        return found.rows, found.whole
+
+    def panics(self, model: str) -> bool:
+        """Whether fewer than PANIC_SHARE of the nodes that should serve `model` are in use."""
+        return self._found(model).panic
+
+    def members(self, model: str) -> list[int]:
+        """Rows whose node should serve `model`: admitted, and not drained on purpose."""
+        return [row for row in self.serves(model) if self.admitted[row] and self.states[row] not in _OUT]
 
     def serves(self, model: str) -> list[int]:
         """Rows whose node serves `model`, whatever its health."""
@@ -142,9 +158,22 @@ class Fleet:
             self._served = (self.version, frozenset().union(*self.models))
         return self._served[1]
 
-    def _serving(self, model: str, states: tuple[NodeState, ...]) -> Rows:
-        found = [row for row in self.serves(model) if self.states[row] in states]
-        return np.array(found, dtype=np.intp) if found else _NO_ROWS
+    def _found(self, model: str) -> _Candidates:
+        kept = self._candidates.get(model)
+        if kept is None or kept.version != self.version:
+            if len(self._candidates) > 4 * self.capacity:
+                self._candidates.clear()
+            kept = self._candidates[model] = self._find(model)
+        return kept
+
+    def _find(self, model: str) -> _Candidates:
+        members = self.members(model)
+        chosen = [row for row in members if self.states[row] in IN_USE]
+        panic = len(chosen) < PANIC_SHARE * len(members)
+        if panic:
+            chosen = [row for row in members if not self.refusing[row]]
+        rows = np.array(chosen, dtype=np.intp) if chosen else _NO_ROWS
+        return _Candidates(self.version, rows, len(rows) == len(self), panic)
 
     def _take_row(self) -> int:
         if self._free_rows:
@@ -154,6 +183,8 @@ class Fleet:
         self.specs.append(None)
         self.states.append(NodeState.GONE)
         self.models.append(frozenset())
+        self.admitted.append(False)
+        self.refusing.append(False)
         self.generation.append(0)
         self.table = self.columns.read_only(len(self.specs))
         return len(self.specs) - 1

@@ -1,6 +1,8 @@
-"""Which nodes there are and how they are: joining, leaving, draining, reports, health, caps.
+"""Which nodes there are and how they are: joining, leaving, draining, reports, outcomes.
 
-Mutates the fleet, the health records and what the placement tracks per node. Each public call takes `now`.
+Strategy: what is heard of a node becomes an event of its health, and this file carries what follows from the event to
+everyone whom it concerns: the fleet (who may be chosen), the caps, the index, the estimates, the next probe, and
+observers. Each public call takes `now`.
 """
 
 from collections.abc import Callable
@@ -8,23 +10,27 @@ from math import inf
 from typing import TypeGuard
 
 from pointsman.brain.agenda import Agenda
+from pointsman.brain.caps import Caps
 from pointsman.brain.estimates import Estimates
-from pointsman.brain.fleet import IN_USE, Fleet
+from pointsman.brain.fleet import Fleet
 from pointsman.brain.life.health import Event, Health
+from pointsman.brain.life.panic import PanicWatch
+from pointsman.brain.life.probe_delay import ProbeDelays
 from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Order, Probe
+from pointsman.brain.model.orders import Order
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.peers import Peers
 from pointsman.brain.placement import Placement
+from pointsman.brain.probing import Probing
 from pointsman.brain.redeclaring import redeclare, same_endpoint
 
-PROBE_SECONDS = 10.0
-PROBE_SECONDS_DOUBT = 2.0
-"""Spacing of probes of a node that is up, and of one that is not."""
-
+FLOW_SECONDS = 2.0
+"""Tokens came so lately that a node whose probe failed is busy, not down. Progress is told every few tokens only."""
+REFUSALS = ("refused", "connect")
+"""Reasons of failures that say that nobody takes connections there."""
 NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
@@ -49,13 +55,12 @@ class Membership:
         self._placement = placement
         self._estimates = estimates
         self._peers = peers
-        self._agenda = agenda
         self._emit = emit
         self.health = Health(settings)
-        self._out = out
-        self._weight: dict[int, float] = {}
-        self._busy_cap: dict[int, tuple[float, float]] = {}
-        self._ramping: set[int] = set()
+        self._caps = Caps(settings, fleet, self.health)
+        self._probing = Probing(fleet, self.health, agenda, out)
+        self._delays = ProbeDelays()
+        self._panic = PanicWatch(fleet, emit)
         self._leaving: set[int] = set()
         self._progress: dict[int, float] = {}
         self._started_at: dict[int, float] = {}
@@ -65,6 +70,7 @@ class Membership:
         """Go by `settings` from now on."""
         self._settings = settings
         self.health.configure(settings)
+        self._caps.configure(settings)
 
     def add(self, spec: NodeSpec, now: float) -> None:
         """A new node, joining until its first good probe, or one that was leaving and stays after all.
@@ -101,25 +107,26 @@ class Membership:
         self.remove(row, now)
 
     def _redeclare(self, row: int, spec: NodeSpec, now: float) -> None:
-        before = self._fleet.spec(row)
+        before, models = self._fleet.spec(row), self._fleet.models[row]
         redeclare(row, spec, self._fleet, self._placement, self._estimates, now)
         if spec.weight != before.weight:
-            self._weight[row] = spec.weight
+            self._caps.set_weight(row, spec.weight, now)
         if spec.slots is not None:
             self._unstated.pop(row, None)
         elif before.slots is not None:
             self._unstated[row] = 0.0
-        self._recap(row, now)
+        self._caps.renew(row, now)
+        self._panic.look(models | self._fleet.models[row], now)
 
     def _add(self, spec: NodeSpec, now: float) -> None:
         row = self._fleet.add(spec)
-        self._weight[row] = spec.weight
+        self._caps.add(row, spec.weight)
         self._estimates.add(row, spec, now)
         if spec.slots is None:
             self._unstated[row] = 0.0
-        self.health.add(row)
+        self.health.add(row, int(self._fleet.columns.identity[row]), now)
         self._placement.track(row)
-        self._probe((row, self._fleet.generation[row]), now)
+        self._probing.start(row, now)
 
     def remove(self, row: int, now: float) -> None:
         """No new work; the node is gone once nothing runs there."""
@@ -138,25 +145,33 @@ class Membership:
 
     def set_weight(self, row: int, weight: float, now: float) -> None:
         """The share of its concurrency the node may fill. Raises ValueError unless above 0."""
-        if not weight > 0.0:
-            raise ValueError(f"weight must be above 0, not {weight}")
-        self._weight[row] = weight
-        self._recap(row, now)
+        self._caps.set_weight(row, weight, now)
 
     def settle(self, row: int, now: float) -> None:
         """Complete a removal if nothing runs on the node any more."""
         if row not in self._leaving or self._fleet.columns.outstanding[row]:
             return
         self._leaving.discard(row)
+        models = self._fleet.models[row]
         self._move(row, Event.REMOVED, now)
         self._placement.untrack(row)
         self._estimates.remove(row)
         self.health.remove(row)
         self._peers.forget(row)
         self._fleet.remove(row)
-        self._ramping.discard(row)
-        for memory in (self._weight, self._busy_cap, self._progress, self._started_at, self._unstated):
+        for part in (self._probing, self._delays):
+            part.forget(row)
+        self._caps.remove(row)
+        for memory in (self._progress, self._started_at, self._unstated):
             memory.pop(row, None)
+        self._panic.look(models, now)
+
+    def first_token(self, row: int, now: float) -> None:
+        """A request began to be answered."""
+        self._progress[row] = now
+        event = self.health.first_token(row)
+        if event is not None:
+            self._move(row, event, now)
 
     def settle_all(self, now: float) -> None:
         """Complete the removals that waited for what other gateways had on the nodes."""
@@ -169,43 +184,71 @@ class Membership:
 
     def ended(self, row: int, outcome: Outcome, now: float) -> None:
         """A real request on the node ended: what that says about it."""
-        if outcome.verdict is Verdict.BUSY:
-            self._busy(row, now)
-        elif outcome.verdict in (Verdict.OK, Verdict.FAIL):
-            event = self.health.served(row, outcome.verdict is Verdict.OK)
-            if event is not None and not (event is Event.TRIPPED and self._must_stay(row)):
-                self._move(row, event, now, outcome.reason)
+        verdict = outcome.verdict
+        if verdict is not Verdict.CANCELLED:
+            self._refuses(row, outcome.free and outcome.reason in REFUSALS)
+        if verdict is Verdict.BUSY:
+            self._caps.busy(row, now)
+        elif verdict is Verdict.OK:
+            self._progress[row] = now
+            self._served(row, True, now)
+        elif verdict is Verdict.FAIL:
+            self._served(row, False, now, outcome.reason)
         self.settle(row, now)
 
     def report(self, report: NodeReport, now: float) -> int | None:
-        """A reading of a node; its row if it goes down by that. Unknown nodes are passed over: they may have left.
+        """A reading of a node; its row if the node is down and does not answer. Unknown nodes are passed over: they
+        may have left.
 
         A node that is well and lists no models stays joining: no request could go there.
         """
         row = self._fleet.row_of.get(report.node)
         if row is None:
             return None
+        refused = not report.ok and report.reason in REFUSALS
+        self._refuses(row, refused)
         if report.ok:
             self._learn(row, report, now)
-        elif now - self._progress.get(row, -1e9) < PROBE_SECONDS:
+        elif self._flows(row, report, now) and not refused:
             return None
         self._fleet.columns.reported_load[row] = (report.load or 0.0) if report.ok else 1.0
+        self._judge(row, report, now)
+        self._probing.heed(row, now)
+        return row if not report.ok and self._fleet.states[row] is NodeState.DOWN else None
+
+    def refresh(self, now: float) -> None:
+        """Move the caps that follow the time, or the size of requests."""
+        self._guess_slots(now)
+        self._caps.refresh(now)
+
+    def _judge(self, row: int, report: NodeReport, now: float) -> None:
+        """What a probe says about the node's health. A slow one, too, means no more than busy while tokens flow."""
         fit = report.ok and bool(self._fleet.models[row])
         if not fit:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         elif report.running is None and report.load is None:
             self._emit(LoadUnknown(now, report.node))
-        event = self.health.probed(row, report.ok, now)
-        if event is None or (event is Event.ADMITTED and not fit):
-            return None
-        moved = self._move(row, event, now, report.reason)
-        return row if moved and self._fleet.states[row] is NodeState.DOWN else None
+        late = report.ok and self._delays.observe(row, report.seconds) and not self._flows(row, report, now)
+        event = self.health.probed(row, report.ok, now, late=late)
+        if event is not None and (fit or event is not Event.ADMITTED):
+            reason = f"answered after {report.seconds:.1f} s" if event is Event.PROBED_LATE else report.reason
+            self._move(row, event, now, reason)
 
-    def refresh(self, now: float) -> None:
-        """Move the caps that follow the time, or the size of requests."""
-        self._guess_slots(now)
-        for row in (*self._ramping, *self._busy_cap):
-            self._recap(row, now)
+    def _flows(self, row: int, report: NodeReport, now: float) -> bool:
+        """Whether tokens came from the node since its probe began, or shortly before."""
+        return self._progress.get(row, -inf) > now - max(report.seconds, FLOW_SECONDS)
+
+    def _served(self, row: int, well: bool, now: float, reason: str = "") -> None:
+        event = self.health.served(row, well)
+        if event is not None and not (event is Event.TRIPPED and self._must_stay(row)):
+            self._move(row, event, now, reason)
+        if not well:
+            self._probing.heed(row, now)
+
+    def _refuses(self, row: int, refuses: bool) -> None:
+        if self._fleet.refusing[row] != refuses:
+            self._fleet.refusing[row] = refuses
+            self._fleet.touch()
 
     def _learn(self, row: int, report: NodeReport, now: float) -> None:
         columns = self._fleet.columns
@@ -214,13 +257,15 @@ class Membership:
             self._started_at[row] = report.started_at
             self._placement.forget(row)
         if report.models is not None and not spec.models and frozenset(report.models) != self._fleet.models[row]:
+            concerned = self._fleet.models[row] | frozenset(report.models)
             self._fleet.models[row] = frozenset(report.models)
             self._fleet.touch()
+            self._panic.look(concerned, now)
         self._learn_load(row, report)
         if _told(report.slots) and spec.slots is None and columns.slots[row] != report.slots:
             self._unstated.pop(row, None)
             columns.slots[row] = report.slots
-            self._recap(row, now)
+            self._caps.renew(row, now)
         self._learn_capacity(row, report)
 
     def _guess_slots(self, now: float) -> None:
@@ -236,7 +281,7 @@ class Membership:
             if tokens < inf:
                 self._unstated[row] = mean
                 columns.slots[row] = max(1.0, tokens // mean)
-                self._recap(row, now)
+                self._caps.renew(row, now)
 
     def _learn_load(self, row: int, report: NodeReport) -> None:
         columns = self._fleet.columns
@@ -256,60 +301,36 @@ class Membership:
             self._placement.pool.resize(row, report.kv_blocks)
             self._placement.resized(row)
 
-    def _move(self, row: int, event: Event, now: float, reason: str = "") -> bool:
-        """Apply the event; true if the node's state changed."""
+    def _move(self, row: int, event: Event, now: float, reason: str = "") -> None:
+        """Apply the event, and what follows from it if the node's state changed."""
         before = self.health.records[row].state
         if not self.health.on(row, event, now):
-            return False
+            return
         after = self.health.records[row].state
         self._fleet.states[row] = after
+        self._fleet.admitted[row] = not self.health.records[row].new
         self._fleet.touch()
         if after is NodeState.DOWN:
             self._placement.forget(row)
             self._estimates.fell(row, now)
-        elif after is NodeState.UP:
-            self._ramping.add(row)
-        self._recap(row, now)
+        if after is NodeState.UP:
+            self._caps.returned(row, now)
+        else:
+            self._caps.renew(row, now)
         self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event, reason))
-        return True
+        self._panic.look(self._fleet.models[row], now)
 
     def _must_stay(self, row: int) -> bool:
-        """Whether taking the node out would leave a model fewer than half of its nodes, or none."""
+        """Whether taking the node out would leave a model fewer than half of its nodes up, or none."""
         fleet = self._fleet
         if self.health.on_trial(row):
             return False
         for model in fleet.models[row]:
-            peers = fleet.serves(model)
-            others = [peer for peer in peers if peer != row and fleet.states[peer] in IN_USE]
-            if not others or 2 * len(others) < len(peers):
+            members = fleet.members(model)
+            others = sum(fleet.states[member] is NodeState.UP for member in members if member != row)
+            if not others or 2 * others < len(members):
                 return True
         return False
-
-    def _busy(self, row: int, now: float) -> None:
-        """Back-pressure: for a while the node holds no more than it has now."""
-        held = max(1.0, float(self._fleet.columns.outstanding[row]))
-        self._busy_cap[row] = (now + self._settings.busy_s, held)
-        self._recap(row, now)
-
-    def _recap(self, row: int, now: float) -> None:
-        share = self.health.share(row, now)
-        if share >= 1.0:
-            self._ramping.discard(row)
-        cap = max(1.0, float(self._fleet.columns.slots[row]) * self._weight[row] * share)
-        until, held = self._busy_cap.get(row, (now, cap))
-        if now >= until:
-            self._busy_cap.pop(row, None)
-        else:
-            cap = min(cap, held)
-        self._fleet.bounds.set_cap(row, 1.0 if self.health.on_trial(row) else cap)
-
-    def _probe(self, which: tuple[int, int], now: float) -> None:
-        row, generation = which
-        if self._fleet.generation[row] != generation or self._fleet.specs[row] is None:
-            return
-        self._out.append(Probe(self._fleet.spec(row)))
-        sure = self._fleet.states[row] in (NodeState.UP, NodeState.DRAINING)
-        self._agenda.add(now + (PROBE_SECONDS if sure else PROBE_SECONDS_DOUBT), self._probe, which)
 
 
 def _told(amount: int | None) -> TypeGuard[int]:

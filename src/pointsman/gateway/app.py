@@ -59,7 +59,7 @@ class Gateway:
         self._started_at = int(unix_seconds())
         self._deadlines = Deadlines(loop, clock)
         self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key)
-        self._probes = Probes(self._targets, timeouts, loop)
+        self._probes = Probes(self._targets, timeouts, clock, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         self._front = self._new_front()

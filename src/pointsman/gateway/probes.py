@@ -15,6 +15,7 @@ import msgspec
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.reports import NodeReport
+from pointsman.clock import Clock
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
 from pointsman.gateway.settings import Timeouts
@@ -46,11 +47,15 @@ _decode_status = decoder(_Status)
 
 
 class Probes:
-    """Runs at most one probe per node at a time. `driver` is told; set it before the first probe."""
+    """Runs at most one probe per node at a time, each in a task of its own: none waits for another's node.
 
-    def __init__(self, targets: Targets, timeouts: Timeouts, loop: asyncio.AbstractEventLoop) -> None:
+    `driver` is told how each ended; set it before the first probe.
+    """
+
+    def __init__(self, targets: Targets, timeouts: Timeouts, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
         self._targets = targets
         self._timeouts = timeouts
+        self._clock = clock
         self._loop = loop
         self._running: dict[str, asyncio.Task[None]] = {}
         self.driver: Driver | None = None
@@ -72,24 +77,27 @@ class Probes:
             task.cancel()
 
     async def _probe(self, node: NodeSpec) -> None:
+        began = self._clock.now()
         try:
-            report = await self._examine(node)
+            report = await self._examine(node, began)
         except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
-            report = NodeReport(node=node.name, ok=False, reason=str(error) or "timeout")
+            report = self._bad(node, str(error) or "timeout", began)
         if self.driver is not None:
             self.driver.report(report)
 
-    async def _examine(self, node: NodeSpec) -> NodeReport:
+    async def _examine(self, node: NodeSpec, began: float) -> NodeReport:
         target = self._targets.of(node)
         health = await fetch(target, "/health", self._timeouts.probe_s)
         if not 200 <= health.status < 300 and health.status not in _UNKNOWN_PATH:
-            return NodeReport(node=node.name, ok=False, reason=f"status_{health.status}")
+            return self._bad(node, f"status_{health.status}", began)
+        seconds = self._clock.now() - began
         if node.engine == "plain":
-            return await self._plain(node, target)
+            return await self._plain(node, target, seconds)
         models, reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
         return NodeReport(
             node=node.name,
             ok=True,
+            seconds=seconds,
             models=models,
             running=reading.running,
             waiting=reading.waiting,
@@ -99,11 +107,20 @@ class Probes:
             started_at=reading.started_at,
         )
 
-    async def _plain(self, node: NodeSpec, target: Target) -> NodeReport:
+    def _bad(self, node: NodeSpec, reason: str, began: float) -> NodeReport:
+        return NodeReport(node=node.name, ok=False, reason=reason, seconds=self._clock.now() - began)
+
+    async def _plain(self, node: NodeSpec, target: Target, seconds: float) -> NodeReport:
         answer = await self._maybe(target, "/status")
         status = _decoded(answer, _decode_status) or _Status()
-        models = node.models or None
-        return NodeReport(node=node.name, ok=True, models=models, load=status.load, running=status.running)
+        return NodeReport(
+            node=node.name,
+            ok=True,
+            seconds=seconds,
+            models=node.models or None,
+            load=status.load,
+            running=status.running,
+        )
 
     async def _models(self, node: NodeSpec, target: Target) -> tuple[str, ...] | None:
         if node.models:

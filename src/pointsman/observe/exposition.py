@@ -59,6 +59,7 @@ def _gauges(fleet: FleetReading) -> Iterator[Metric]:
             yield _plain(family, {(node,): float(value) for node, value in values})
     yield _plain(families.NODE_STATE, dict.fromkeys(zip(fleet.nodes, fleet.states, strict=True), 1))
     yield _plain(families.QUEUE_LENGTH, {(model,): waiting for model, waiting in fleet.queues.items()})
+    yield _plain(families.PANIC, {(model,): float(panics) for model, panics in fleet.panics.items()})
     yield _plain(families.INDEX_ENTRIES, {(): fleet.index_entries})
     yield _plain(families.IMBALANCE, {(): fleet.imbalance()})
 

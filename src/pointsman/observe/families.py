@@ -52,6 +52,7 @@ COUNTED = (
     _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
     _family("counter", "probe_failures", "node", "probe_failures", "Probes that failed or found no models."),
     _family("counter", "load_unknown", "node", "load_unknown", "Good probes that told nothing of the node's load."),
+    _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )
@@ -79,8 +80,9 @@ PER_NODE = (
 
 NODE_STATE = _family("gauge", "node_state", "node state", "state", "1 for the state the node is in.")
 QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests waiting for a node.")
+PANIC = _family("gauge", "panic", "model", "panics", "1 while a model's requests go to all nodes that do not refuse.")
 INDEX_ENTRIES = _family("gauge", "index_entries", "", "index", "Prefix blocks in the global cache index.")
 IMBALANCE = _family("gauge", "load_imbalance", "", "imbalance", "Standard deviation of load over the nodes in use.")
 BUILD = _family("gauge", "build_info", "version", "version", "1, labelled with the version that runs.")
 
-FAMILIES = (*COUNTED, *PER_LANE, WAITS, *PER_NODE, NODE_STATE, QUEUE_LENGTH, INDEX_ENTRIES, IMBALANCE, BUILD)
+FAMILIES = (*COUNTED, *PER_LANE, WAITS, *PER_NODE, NODE_STATE, QUEUE_LENGTH, PANIC, INDEX_ENTRIES, IMBALANCE, BUILD)

@@ -27,13 +27,14 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
     """Names, states and quantities, one entry a node and in the same order; shares are 0..1.
 
     `columns` holds whatever quantities the reader has, under the names of `families.PER_NODE`; `queues` the waiting
-    requests per model; `index_entries` the prefix blocks known.
+    requests per model, `panics` whether it is in panic; `index_entries` the prefix blocks known.
     """
 
     nodes: Sequence[str] = ()
     states: Sequence[str] = ()
     columns: Mapping[str, Sequence[float]] = {}
     queues: Mapping[str, int] = {}
+    panics: Mapping[str, bool] = {}
     index_entries: int = 0
 
     def imbalance(self) -> float:
@@ -55,6 +56,7 @@ def read(dispatcher: Dispatcher) -> FleetReading:
         states=[fleet.states[row] for row in rows],
         columns={name: column.tolist() for name, column in columns.items()},
         queues=dispatcher.queued(),
+        panics={model: fleet.panics(model) for model in dispatcher.models()},
         index_entries=len(dispatcher.placement.index),
     )
 

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from logging import INFO, WARNING, Logger
 from typing import Any
 
-from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed
+from pointsman.brain.model.facts import (
+    Fact,
+    LoadUnknown,
+    NodeChanged,
+    PanicChanged,
+    PolicyChanged,
+    PolicyRaised,
+    ProbeFailed,
+)
 from pointsman.brain.model.node import NodeState
 
 AGAIN_SECONDS = 60.0
@@ -28,6 +36,7 @@ class Log:
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
+            PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
         }
@@ -55,6 +64,10 @@ class Log:
         if fact.node not in self._silent:
             self._silent.add(fact.node)
             self._log.warning("node %s tells no load: it is judged by our own account of it alone", fact.node)
+
+    def _panic_changed(self, fact: PanicChanged) -> None:
+        level, does = (WARNING, "goes to all nodes that do not refuse") if fact.panic else (INFO, "goes to them alone")
+        self._log.log(level, "model %s: %d of %d nodes are in use; work %s", fact.model, fact.in_use, fact.nodes, does)
 
     def _policy_changed(self, fact: PolicyChanged) -> None:
         self._log.info("policy of %s: %s", fact.scope, fact.policy or "dropped, the default decides")

@@ -17,6 +17,7 @@ from pointsman.brain.model.facts import (
     FirstToken,
     LoadUnknown,
     NodeChanged,
+    PanicChanged,
     Placed,
     PolicyChanged,
     PolicyRaised,
@@ -70,6 +71,7 @@ class Metrics:
         self.transitions: Counts = defaultdict(int)
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
+        self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
         self._submitted: dict[int, float] = {}
@@ -83,6 +85,7 @@ class Metrics:
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
+            PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
         }
@@ -139,6 +142,9 @@ class Metrics:
 
     def _load_unknown(self, fact: LoadUnknown) -> None:
         self.load_unknown[(fact.node,)] += 1
+
+    def _panic_changed(self, fact: PanicChanged) -> None:
+        self.panics[(fact.model,)] += fact.panic
 
     def _policy_raised(self, fact: PolicyRaised) -> None:
         self.policy_errors[fact.policy, fact.call] += 1

@@ -13,6 +13,7 @@ from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Place
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Refuse
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import View
@@ -127,7 +128,7 @@ def test_three_failures_take_a_node_out_and_one_request_brings_it_back() -> None
         driver.finish(lease, FAILED if driver.node(ticket) == "a" else Outcome(verdict=Verdict.OK))
     assert fleet.states[0] is NodeState.DOWN
     assert "a" not in {driver.node(driver.submit()) for _ in range(9)}
-    driver.tick(11.0)
+    driver.tick(13.0)
     driver.report("a")
     placed = [driver.submit() for _ in range(6)]
     on_trial = [ticket for ticket in placed if driver.node(ticket) == "a"]
@@ -381,6 +382,8 @@ def test_an_answer_that_is_none_is_the_policys_failure(answer: Any, monkeypatch:
     dispatcher = Dispatcher(BrainSettings(), PolicyTable(Answering()), [facts.append])
     for name in "ab":
         dispatcher.add_node(NodeSpec(url=f"http://{name}", models=("m",)), 0.0)
+        dispatcher.report(NodeReport(node=f"http://{name}", ok=True), 0.0)
+    facts.clear()
     (order,) = dispatcher.submit(Request(id="r", model="m"), 0.0)
     assert isinstance(order, Refuse)
     assert str(order.error) == "policy 'answering' failed; see the gateway's log"

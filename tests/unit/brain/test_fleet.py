@@ -48,22 +48,65 @@ def test_a_hole_has_no_node() -> None:
         fleet.spec(0)
 
 
-def test_candidates_are_the_healthy_ones_else_the_suspect() -> None:
+def fleet_of(*states: NodeState) -> Fleet:
     fleet = Fleet(8)
-    for name in "abc":
-        fleet.states[fleet.add(node(name, "m"))] = NodeState.UP
-    other = fleet.add(node("d", "n"))
-    assert fleet.candidates("m")[0].tolist() == [0, 1, 2]
-    fleet.states[1] = NodeState.DOWN
-    fleet.touch()
+    for number, state in enumerate(states):
+        row = fleet.add(node(f"n{number}", "m"))
+        fleet.states[row] = state
+        fleet.admitted[row] = True
+    return fleet
+
+
+UP, JOINING, SUSPECT, DOWN, DRAINING = (
+    NodeState.UP,
+    NodeState.JOINING,
+    NodeState.SUSPECT,
+    NodeState.DOWN,
+    NodeState.DRAINING,
+)
+
+
+@pytest.mark.parametrize(
+    ("states", "refusing", "chosen", "panic"),
+    [
+        ((UP, UP, UP), (), [0, 1, 2], False),
+        ((UP, UP, UP), (0, 1, 2), [0, 1, 2], False),
+        ((UP, DOWN), (), [0], False),
+        ((UP, SUSPECT), (), [0], False),
+        ((UP, JOINING, DOWN, SUSPECT), (), [0, 1], False),
+        ((UP, DOWN, SUSPECT), (), [0, 1, 2], True),
+        ((UP, DOWN, DOWN), (1,), [0, 2], True),
+        ((UP, DRAINING, DRAINING), (), [0], False),
+        ((SUSPECT, DRAINING), (), [0], True),
+        ((DOWN, DOWN), (0, 1), [], True),
+        ((DRAINING,), (), [], False),
+    ],
+)
+def test_candidates_are_those_in_use_and_in_panic_all_that_do_not_refuse(
+    states: tuple[NodeState, ...], refusing: tuple[int, ...], chosen: list[int], panic: bool
+) -> None:
+    fleet = fleet_of(*states)
+    for row in refusing:
+        fleet.refusing[row] = True
     rows, whole = fleet.candidates("m")
-    assert rows.tolist() == [0, 2]
-    assert not whole
-    fleet.states[0] = fleet.states[2] = NodeState.SUSPECT
-    fleet.touch()
-    assert fleet.candidates("m")[0].tolist() == [0, 2]
-    assert fleet.candidates("n")[0].tolist() == [other]
+    assert rows.tolist() == chosen
+    assert whole == (len(chosen) == len(states))
+    assert fleet.panics("m") is panic
+
+
+def test_a_node_that_was_never_admitted_is_no_candidate_not_even_in_panic() -> None:
+    fleet = fleet_of(DOWN)
+    fleet.add(node("new", "m"))
+    assert fleet.candidates("m")[0].tolist() == [0]
     assert not len(fleet.candidates("nobody's")[0])
+
+
+def test_candidates_follow_a_touch() -> None:
+    fleet = fleet_of(UP, UP)
+    assert len(fleet.candidates("m")[0]) == 2
+    fleet.states[1] = DOWN
+    fleet.touch()
+    assert fleet.candidates("m")[0].tolist() == [0]
 
 
 def test_policies_cannot_write_the_table() -> None:

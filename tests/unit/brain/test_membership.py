@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver
 
-from pointsman.brain.model.facts import LoadUnknown, NodeChanged, ProbeFailed
+from pointsman.brain.model.facts import LoadUnknown, NodeChanged, PanicChanged, ProbeFailed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -73,7 +73,7 @@ def test_a_dead_node_is_out_after_four_probes_and_joins_again_after_its_time(dri
     assert states[0] is NodeState.DOWN
     driver.report("a")
     assert states[0] is NodeState.DOWN
-    driver.tick(11.0)
+    driver.tick(13.0)
     driver.report("a")
     assert states[0] is NodeState.JOINING
 
@@ -142,7 +142,7 @@ def test_a_report_of_no_room_at_all_says_nothing(driver: TestDriver, field: str)
 def test_the_answer_that_brings_a_node_back_is_its_response_time(driver: TestDriver) -> None:
     for _ in range(4):
         driver.report("a", ok=False)
-    driver.tick(11.0)
+    driver.tick(13.0)
     driver.report("a")
     ticket = next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == "a")
     driver.now += 0.7
@@ -194,6 +194,7 @@ def test_why_a_node_falls_is_told() -> None:
         ProbeFailed(0.0, "a", "up", "refused"),
         ProbeFailed(0.0, "a", "up", "refused"),
         NodeChanged(0.0, "a", "up", "suspect", "probed_badly", "refused"),
+        PanicChanged(0.0, "m", True, 0, 1),
     ]
 
 
@@ -289,3 +290,99 @@ def test_a_declared_node_that_is_leaving_stays_and_one_that_drains_drains_on(dri
     for row in range(2):
         driver.obey(driver.dispatcher.declare_node(driver.dispatcher.fleet.spec(row), 0.0))
     assert driver.dispatcher.fleet.states == [NodeState.UP, NodeState.DRAINING]
+
+
+def test_while_tokens_flow_a_failed_or_late_probe_means_busy(driver: TestDriver) -> None:
+    for _ in range(3):
+        driver.report("a", seconds=0.01)
+    lease = driver.lease_of(next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == "a"))
+    driver.first_token(lease)
+    for _ in range(6):
+        driver.tick(4.0)
+        driver.obey(driver.dispatcher.tokens(lease, 16, driver.now))
+        driver.tick(4.0)
+        driver.report("a", ok=False, reason="timeout", seconds=5.0)
+        driver.report("a", seconds=5.0)
+        assert driver.dispatcher.fleet.states[0] is NodeState.UP
+    driver.tick(1.1)
+    for _ in range(2):
+        driver.report("a", ok=False, reason="timeout", seconds=5.0)
+    assert driver.dispatcher.fleet.states[0] is NodeState.SUSPECT
+
+
+def test_refused_probes_count_though_the_last_streams_still_flow(driver: TestDriver) -> None:
+    """An engine that shuts down gently has closed its door before its last stream ends."""
+    lease = driver.lease_of(next(ticket for ticket in iter(driver.submit, None) if driver.node(ticket) == "a"))
+    driver.first_token(lease)
+    for _ in range(2):
+        driver.report("a", ok=False, reason="refused")
+    assert driver.dispatcher.fleet.states[0] is NodeState.SUSPECT
+
+
+def test_two_abnormally_late_probes_make_a_node_suspect() -> None:
+    facts: list[object] = []
+    driver = TestDriver(observers=[facts.append])
+    for name in "abc":
+        driver.add(name)
+        for _ in range(3):
+            driver.report(name, seconds=0.01)
+    facts.clear()
+    for _ in range(3):
+        driver.report("a", seconds=1.7)
+    changed = [fact for fact in facts if isinstance(fact, NodeChanged)]
+    assert changed == [NodeChanged(0.0, "a", "up", "suspect", "probed_late", "answered after 1.7 s")]
+    driver.report("a", seconds=0.02)
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
+
+
+def test_in_panic_all_are_used_that_do_not_refuse_and_those_down_a_little() -> None:
+    driver = TestDriver(slow_start_s=30.0)
+    for name in "abc":
+        driver.add(name, slots=20)
+    for _ in range(4):
+        driver.report("a", ok=False, reason="timeout")
+        driver.report("b", ok=False, reason="refused")
+    assert driver.dispatcher.fleet.panics("m")
+    for _ in range(30):
+        driver.submit()
+    held = list(driver.node_of.values())
+    assert {name: held.count(name) for name in "abc"} == {"a": 2, "b": 0, "c": 20}
+    assert driver.dispatcher.available("m") == 1
+
+
+def test_where_all_refuse_requests_wait_until_one_is_back() -> None:
+    driver = TestDriver()
+    driver.add("a")
+    for _ in range(4):
+        driver.report("a", ok=False, reason="refused")
+    ticket = driver.submit()
+    assert ticket in driver.waiting
+    driver.tick(13.0)
+    driver.report("a")
+    assert driver.node(ticket) == "a"
+
+
+def test_what_hangs_on_a_node_that_is_down_is_aborted_with_each_bad_probe() -> None:
+    driver = TestDriver()
+    driver.add("a")
+    for _ in range(4):
+        driver.report("a", ok=False, reason="timeout")
+    ticket = driver.submit()
+    assert driver.node(ticket) == "a"
+    driver.report("a", ok=False, reason="timeout")
+    assert driver.ended[ticket] == "node_failed"
+
+
+def test_nodes_on_trial_do_not_count_among_those_that_stay() -> None:
+    driver = TestDriver()
+    for name in "abcd":
+        driver.add(name)
+    for name in "ab":
+        for _ in range(4):
+            driver.report(name, ok=False)
+    driver.tick(13.0)
+    for name in "ab":
+        driver.report(name)
+    for _ in range(5):
+        driver.dispatcher.membership.ended(2, FAILED, driver.now)
+    assert driver.dispatcher.fleet.states[:4] == [NodeState.JOINING, NodeState.JOINING, NodeState.UP, NodeState.UP]

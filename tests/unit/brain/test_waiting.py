@@ -131,7 +131,7 @@ def test_who_waited_in_vain_is_told_how_the_nodes_are() -> None:
     for name in "ab":
         driver.obey(driver.dispatcher.drain(name, 0.0))
     for _ in range(4):
-        driver.report("c", ok=False)
+        driver.report("c", ok=False, reason="refused")
     driver.submit()
     (order,) = [order for order in driver.dispatcher.tick(5.0) if isinstance(order, Refuse)]
     assert "within 5 s (nodes: 2 draining, 1 down); try again" in str(order.error)

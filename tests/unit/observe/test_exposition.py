@@ -13,6 +13,7 @@ FLEET = FleetReading(
     states=("up", "draining"),
     columns={field.field: (1.0, 2.0) for field in families.PER_NODE},
     queues={"m": 3},
+    panics={"m": True},
     index_entries=42,
 )
 
@@ -52,6 +53,7 @@ def test_gauges_are_read_from_the_fleet_at_each_scrape(metrics: Metrics) -> None
     assert samples["pointsman_node_load{node=b}"] == 2
     assert samples["pointsman_node_state{node=b,state=draining}"] == 1
     assert samples["pointsman_queue_length{model=m}"] == 3
+    assert samples["pointsman_panic{model=m}"] == 1
     assert samples["pointsman_index_entries{}"] == 42
 
 

@@ -34,6 +34,7 @@ def test_a_dispatcher_is_read_node_by_node_without_the_removed_ones() -> None:
     assert reading.states == ["up", "up"]
     assert reading.columns["outstanding"] == [2.0, 2.0]
     assert reading.columns["load"] == [1.0, 1.0]
+    assert reading.panics == {"m": False}
     assert reading.columns["queue_growth"] == [0.0, 0.0]
     assert reading.columns["reported_running"] == [0.0, 3.0]
     assert reading.columns["reported_waiting"] == [0.0, 4.0]

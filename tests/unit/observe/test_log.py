@@ -2,7 +2,16 @@ import logging
 
 import pytest
 
-from pointsman.brain.model.facts import Fact, LoadUnknown, NodeChanged, PolicyChanged, PolicyRaised, ProbeFailed, Queued
+from pointsman.brain.model.facts import (
+    Fact,
+    LoadUnknown,
+    NodeChanged,
+    PanicChanged,
+    PolicyChanged,
+    PolicyRaised,
+    ProbeFailed,
+    Queued,
+)
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.request import Request
 from pointsman.observe.log import AGAIN_SECONDS, Log
@@ -62,6 +71,13 @@ def test_a_node_that_tells_no_load_is_told_of_once(caplog: pytest.LogCaptureFixt
     assert [line for line in told if "tells no load" in line] == [
         "WARNING node a tells no load: it is judged by our own account of it alone"
     ] * 2
+
+
+def test_panic_and_its_end(caplog: pytest.LogCaptureFixture) -> None:
+    assert lines(caplog, PanicChanged(0.0, "m", True, 1, 3), PanicChanged(9.0, "m", False, 2, 3)) == [
+        "WARNING model m: 1 of 3 nodes are in use; work goes to all nodes that do not refuse",
+        "INFO model m: 2 of 3 nodes are in use; work goes to them alone",
+    ]
 
 
 def test_changes_of_policy(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 from pointsman.brain.model.facts import (
     LoadUnknown,
     NodeChanged,
+    PanicChanged,
     PolicyChanged,
     PolicyRaised,
     ProbeFailed,
@@ -67,11 +68,14 @@ def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[...,
         NodeChanged(now=0.0, node="a", before="up", after="down", event="fail"),
         ProbeFailed(now=0.0, node="a", state="up", reason="refused"),
         LoadUnknown(now=0.0, node="a"),
+        PanicChanged(now=0.0, model="m", panic=True, in_use=1, nodes=3),
+        PanicChanged(now=1.0, model="m", panic=False, in_use=2, nodes=3),
         PolicyChanged(now=0.0, scope="default", policy="jffc"),
         PolicyRaised(now=0.0, policy="jffc", call="pick", request=request, error=ValueError()),
     )
     assert metrics.probe_failures == {("a",): 1}
     assert metrics.load_unknown == {("a",): 1}
+    assert metrics.panics == {("m",): 1}
     assert metrics.policy_errors == {("jffc", "pick"): 1}
     assert metrics.decisions == {("least_requests", "shortest"): 1, ("least_requests", "full"): 1}
     assert metrics.queued == {("m",): 1}

@@ -60,7 +60,8 @@ def test_a_full_disk_ends_the_journal_and_not_the_service(caplog: pytest.LogCapt
 
     settings, table = BrainSettings(), PolicyTable(build("round_robin"))
     dispatcher = Journaled(Dispatcher(settings, table), begin(settings, table, 0.0), sink)
-    dispatcher.add_node(NodeSpec(url="http://a", models=("m",)), 1.0)
+    dispatcher.add_node(NodeSpec(url="http://a", id="a", models=("m",)), 1.0)
+    dispatcher.report(NodeReport(node="a", ok=True), 1.0)
     for number in range(3):
         (start,) = dispatcher.submit(Request(id=str(number), model="m"), 2.0)
         assert isinstance(start, Start)

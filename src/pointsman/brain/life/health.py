@@ -4,14 +4,16 @@ Strategy: everything that happens to a node becomes one of a few events; the tab
 the table does not name for a state changes nothing. Passive evidence (requests that failed) trips a node after a run
 of failures or a bad share of recent ones; active probes make it suspect. A tripped node stays out for a time that grows
 with each trip and is never shortened, then waits for a good probe, and comes back only through one real request: while
-it is joining after a fall its cap is one, and its first success lets it up, from where it ramps. So does a drained
-node, which is tried in the same way first unless its last probe was good. Time spent up forgives trips.
+it is joining after a fall its cap is one, and its first token or success lets it up, from where it ramps. So does a
+drained node, which is tried in the same way first unless its last probe was good. Time spent up forgives trips. The
+times out of nodes that fell together are spread by a draw, so that they do not come back together.
 """
 
 from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pointsman.brain.model.draw import draw, unit
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.settings import BrainSettings
 
@@ -21,6 +23,12 @@ RECENT_MIN = 5
 """Fewest outcomes whose share of failures is believed."""
 PROBE_FAILS = 2
 """Failed probes in a row that make a node suspect, and a suspect one down."""
+PROBE_LAGS = 2
+"""Probes in a row that came back, but abnormally late, that make a node suspect."""
+JITTER = 0.2
+"""Times out are drawn from this share around what is due."""
+LEAST_SHARE = 0.1
+"""Part of its concurrency that a node starts with when it is back, and all that one that is down gets in panic."""
 
 
 class Event(StrEnum):
@@ -30,7 +38,8 @@ class Event(StrEnum):
     RETURNABLE = "returnable"  # time out is over and a probe succeeded
     PROBED_WELL = "probed_well"
     PROBED_BADLY = "probed_badly"  # PROBE_FAILS failures in a row
-    SERVED = "served"  # a real request went well
+    PROBED_LATE = "probed_late"  # PROBE_LAGS abnormal delays in a row
+    SERVED = "served"  # a real request went well, or its first token came
     TRIPPED = "tripped"  # too many real requests failed, or the trial one
     DRAINED = "drain"
     UNDRAINED = "undrain"  # its last probe was good
@@ -45,6 +54,7 @@ MOVES: dict[tuple[NodeState, Event], NodeState] = {
     (S.JOINING, E.TRIPPED): S.DOWN,
     (S.JOINING, E.PROBED_BADLY): S.DOWN,
     (S.UP, E.PROBED_BADLY): S.SUSPECT,
+    (S.UP, E.PROBED_LATE): S.SUSPECT,
     (S.UP, E.TRIPPED): S.DOWN,
     (S.SUSPECT, E.PROBED_WELL): S.UP,
     (S.SUSPECT, E.SERVED): S.UP,
@@ -61,14 +71,21 @@ MOVES: dict[tuple[NodeState, Event], NodeState] = {
 
 @dataclass(slots=True)
 class Record:
-    """What is remembered of one node's behaviour. Times in seconds. `new` until it first was up or down."""
+    """What is remembered of one node's behaviour. Times in seconds. `new` until it first was up or down.
 
+    `identity` tells the node's draws from others'; `falls` counts all its falls, `trips` those not forgiven.
+    """
+
+    identity: int = 0
     state: NodeState = NodeState.JOINING
+    changed_at: float = 0.0
     new: bool = True
     fails_in_a_row: int = 0
     recent: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT))
     probe_fails: int = 0
+    probe_lags: int = 0
     probed_well: bool = False
+    falls: int = 0
     trips: int = 0
     out_until: float = 0.0
     up_since: float = 0.0
@@ -89,9 +106,9 @@ class Health:
             for record in self.records.values():
                 record.ramping = False
 
-    def add(self, row: int) -> None:
-        """A new node takes the row: joining, with no past."""
-        self.records[row] = Record()
+    def add(self, row: int, identity: int, now: float) -> None:
+        """A new node takes the row: joining, with no past. `identity` is a whole number of its own."""
+        self.records[row] = Record(identity, changed_at=now)
 
     def remove(self, row: int) -> None:
         """The node has left."""
@@ -104,6 +121,7 @@ class Health:
         if after is None or after is record.state:
             return False
         before, record.state = record.state, after
+        record.changed_at = now
         if after is NodeState.DOWN:
             self._go_down(record, before, now)
         elif after is NodeState.UP:
@@ -120,29 +138,49 @@ class Health:
         on_trial = record.state is NodeState.JOINING
         return Event.TRIPPED if on_trial or self._too_many(record) else None
 
-    def probed(self, row: int, well: bool, now: float) -> Event | None:
-        """A probe ended: the event that follows from it, if any."""
+    def first_token(self, row: int) -> Event | None:
+        """A real request began to be answered: that lets a node on trial, or a suspect one, up."""
+        record = self.records[row]
+        return Event.SERVED if record.state is NodeState.SUSPECT or self.on_trial(row) else None
+
+    def probed(self, row: int, well: bool, now: float, *, late: bool = False) -> Event | None:
+        """A probe ended, perhaps abnormally `late`: the event that follows from it, if any."""
         record = self.records[row]
         record.probed_well = well
         record.probe_fails = 0 if well else record.probe_fails + 1
+        record.probe_lags = record.probe_lags + 1 if late else 0
         if not well:
             return self._probe_failed(record)
         if record.state is NodeState.DOWN:
             return Event.RETURNABLE if now >= record.out_until else None
         if record.state is NodeState.JOINING:
             return Event.ADMITTED if record.new else None
+        if late:
+            return Event.PROBED_LATE if record.probe_lags >= PROBE_LAGS else None
         return Event.PROBED_WELL
+
+    def in_doubt(self, row: int) -> bool:
+        """Whether the node's next probe should come soon: it is not simply up, or something was wrong of late."""
+        record = self.records[row]
+        if record.state not in (NodeState.UP, NodeState.DRAINING):
+            return True
+        return bool(record.probe_fails or record.probe_lags or record.fails_in_a_row)
 
     def undrained(self, row: int) -> Event:
         """The node shall work again: whether it comes up at once or has to be tried first."""
         return Event.UNDRAINED if self.records[row].probed_well else Event.UNDRAINED_IN_DOUBT
 
     def share(self, row: int, now: float) -> float:
-        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after its return."""
+        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after its return.
+
+        A node that is down may fill the least, in case all others are no better.
+        """
         record = self.records[row]
+        if record.state is NodeState.DOWN:
+            return LEAST_SHARE
         if not record.ramping:
             return 1.0
-        share = 0.1 + 0.9 * (now - record.up_since) / self._settings.slow_start_s
+        share = LEAST_SHARE + (1.0 - LEAST_SHARE) * (now - record.up_since) / self._settings.slow_start_s
         record.ramping = share < 1.0
         return min(1.0, share)
 
@@ -168,9 +206,15 @@ class Health:
         if before is not NodeState.JOINING:
             record.trips -= min(record.trips, int((now - record.up_since) / self._settings.ejection_cap_s))
         record.trips += 1
-        out = min(self._settings.ejection_cap_s, self._settings.ejection_s * record.trips)
-        record.out_until = max(record.out_until, now + out)
+        record.falls += 1
+        record.out_until = max(record.out_until, now + self._time_out(record))
         self._start_over(record)
+
+    def _time_out(self, record: Record) -> float:
+        """Seconds out: a step more with each trip, +- JITTER, at most the cap."""
+        drawn = unit(draw(self._settings.seed ^ record.identity, record.falls))
+        around = 1.0 + JITTER * (2.0 * drawn - 1.0)
+        return min(self._settings.ejection_cap_s, self._settings.ejection_s * record.trips * around)
 
     def _come_up(self, record: Record, before: NodeState, now: float) -> None:
         if before is NodeState.SUSPECT:

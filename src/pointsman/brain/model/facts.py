@@ -113,6 +113,16 @@ class LoadUnknown(msgspec.Struct, frozen=True, gc=False):
     node: str
 
 
+class PanicChanged(msgspec.Struct, frozen=True, gc=False):
+    """Too few of the nodes that should serve `model` are in use, so all that do not refuse are; or no longer so."""
+
+    now: float
+    model: str
+    panic: bool
+    in_use: int
+    nodes: int
+
+
 class PolicyRaised(msgspec.Struct, frozen=True):
     """A policy's `call` ("choose" or "pick") raised `error` over `request`."""
 
@@ -141,6 +151,7 @@ Fact = (
     | NodeChanged
     | ProbeFailed
     | LoadUnknown
+    | PanicChanged
     | PolicyChanged
     | PolicyRaised
 )

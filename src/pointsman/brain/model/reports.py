@@ -6,13 +6,15 @@ import msgspec
 class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One reading of one node. None means: this source does not say.
 
-    `ok` is false when the reading itself failed, for `reason`. `kv_usage` is a share 0..1
-    of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a plain server's own figure.
+    `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail.
+    `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a
+    plain server's own figure.
     """
 
     node: str
     ok: bool
     reason: str = ""
+    seconds: float = 0.0
     models: tuple[str, ...] | None = None
     running: int | None = None
     waiting: int | None = None

@@ -12,7 +12,7 @@ SETTINGS = BrainSettings(ejection_s=10, ejection_cap_s=25, slow_start_s=30)
 @pytest.fixture
 def health() -> Health:
     health = Health(SETTINGS)
-    health.add(0)
+    health.add(0, 7, 0.0)
     return health
 
 
@@ -55,7 +55,65 @@ def test_time_out_grows_with_each_trip_up_to_a_cap_and_never_shrinks(health: Hea
         assert health.probed(0, True, now - 0.1) is None
         health.on(0, Event.RETURNABLE, now)
         health.on(0, Event.SERVED, now)
-    assert spans == [10, 20, 25, 25]
+    for due, span in zip([10, 20, 30, 40], spans, strict=True):
+        assert min(25, 0.8 * due) - 1e-9 <= span <= min(25, 1.2 * due) + 1e-9
+
+
+def test_times_out_are_drawn_and_can_be_drawn_again() -> None:
+    def spans(seed: int) -> list[float]:
+        health = Health(BrainSettings(seed=seed))
+        for row in range(50):
+            health.add(row, 1000 + row, 0.0)
+            health.on(row, Event.TRIPPED, 0.0)
+        return [health.records[row].out_until for row in range(50)]
+
+    drawn = spans(0)
+    assert drawn == spans(0)
+    assert drawn != spans(1)
+    assert 8.0 <= min(drawn) < 8.5
+    assert 11.5 < max(drawn) <= 12.0
+
+
+def test_the_first_token_of_the_trial_lets_the_node_up(health: Health) -> None:
+    assert health.first_token(0) is None
+    up(health)
+    assert health.first_token(0) is None
+    trip(health, 0.0)
+    health.on(0, Event.RETURNABLE, 15.0)
+    assert health.first_token(0) is Event.SERVED
+
+
+def test_two_late_probes_make_suspect_and_one_in_time_clears_it(health: Health) -> None:
+    up(health)
+    assert health.probed(0, True, 0.0, late=True) is None
+    assert health.probed(0, True, 0.0, late=True) is Event.PROBED_LATE
+    health.on(0, Event.PROBED_LATE, 0.0)
+    assert health.records[0].state is NodeState.SUSPECT
+    event = health.probed(0, True, 2.0, late=True)
+    assert event is not None
+    assert not health.on(0, event, 2.0)
+    assert health.probed(0, True, 4.0) is Event.PROBED_WELL
+
+
+def test_doubt_begins_with_the_first_bad_sign_and_ends_with_a_good_one(health: Health) -> None:
+    assert health.in_doubt(0)
+    up(health)
+    assert not health.in_doubt(0)
+    for bad, good in (
+        (lambda: health.probed(0, False, 0.0), lambda: health.probed(0, True, 0.0)),
+        (lambda: health.probed(0, True, 0.0, late=True), lambda: health.probed(0, True, 0.0)),
+        (lambda: health.served(0, False), lambda: health.served(0, True)),
+    ):
+        bad()
+        assert health.in_doubt(0)
+        good()
+        assert not health.in_doubt(0)
+
+
+def test_a_node_that_is_down_may_fill_the_least_share(health: Health) -> None:
+    up(health)
+    trip(health, 0.0)
+    assert health.share(0, 5.0) == pytest.approx(0.1)
 
 
 def test_return_is_by_one_real_request(health: Health) -> None:
