@@ -67,11 +67,11 @@ class Client:
     async def response(self) -> Response:
         """The next response; `complete` is false when the connection ended inside its body."""
         head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 10)
-        first, *lines = head.decode().split("\r\n")[:-2]
+        first, *lines = head.decode("latin-1").split("\r\n")[:-2]
         headers = {name: value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split(" ")[1])
         try:
-            body = b"" if status == 204 else await asyncio.wait_for(self._body(headers), 10)
+            body = b"" if status in (204, 304) else await asyncio.wait_for(self._body(headers), 10)
             return Response(status, headers, body, True)
         except asyncio.IncompleteReadError as error:
             return Response(status, headers, error.partial, False)

@@ -3,12 +3,13 @@
 import asyncio
 
 import pytest
+from tests.support.answers import BODY, BROKEN, ODD, SURPLUS
 
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Timeouts
 
 from .conftest import World, chat
-from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Cut, Received, always, chunk, event, respond
+from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Cut, Received, Script, always, chunk, event, respond
 
 TEXT = event({"content": "Hi"})
 STOP = event({}, "stop")
@@ -70,4 +71,58 @@ async def test_what_follows_an_error_is_not_piled_up(world: World) -> None:
     async with asyncio.timeout(3):
         assert (await client.ask(chat(stream=True))).status == 507
     assert sent == 20_000_000
+    await world.at_rest()
+
+
+def dripping(answers: dict[str, bytes], limit: int = 300) -> Script:
+    """Answers by the name a request gives: whole, or byte by byte as far as `limit`; then the connection is closed."""
+
+    async def script(request: Received, writer: asyncio.StreamWriter) -> None:
+        asked = request.json()
+        raw = answers[asked["seed"]]
+        if asked["slow"]:
+            for at in range(min(len(raw), limit)):
+                writer.write(raw[at : at + 1])
+                await asyncio.sleep(0)
+            raw = raw[limit:]
+        writer.write(raw)
+        await writer.drain()
+        writer.write_eof()
+        await asyncio.sleep(30)
+
+    return script
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_an_answer_that_could_be_read_in_two_ways_is_refused_or_cut(world: World, slow: bool) -> None:
+    await world.open(dripping(BROKEN), brain=BrainSettings(tries=1))
+    client = await world.client()  # one connection for all: an answer too many would be taken for the next one
+    for name in BROKEN:
+        response = await client.ask(chat(seed=name, slow=slow))
+        assert (name, response.status == 502 or (slow and not response.complete)) == (name, True)
+        if not response.complete:  # it had begun to pass when its fault showed
+            client = await world.client()
+    assert len(world.nodes[0].requests) == len(BROKEN)
+    await world.at_rest()
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_what_comes_behind_an_answer_is_not_the_next_one(world: World, slow: bool) -> None:
+    await world.open(dripping(SURPLUS | ODD), brain=BrainSettings(tries=1))
+    client = await world.client()
+    for name in SURPLUS:
+        response = await client.ask(chat(seed=name, slow=slow))
+        assert (name, response.status == 502) == (name, not slow)
+        response = await client.ask(chat(seed="no reason", slow=False))
+        assert (name, response.status, response.body) == (name, 200, BODY)
+    await world.at_rest()
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_an_odd_answer_passes(world: World, slow: bool) -> None:
+    await world.open(dripping(ODD), brain=BrainSettings(tries=1))
+    client = await world.client()
+    for name in ODD:
+        response = await client.ask(chat(seed=name, slow=slow))
+        assert (name, response.status, response.body) == (name, 200, BODY)
     await world.at_rest()

@@ -9,6 +9,7 @@ from pointsman.wire.http1.coding import BadCoding, Decoding, decoding_of
 from pointsman.wire.http1.request import Headers
 
 _HEAD_LIMIT = 64 * 1024  # bytes
+_LAST_STATUS = 599
 
 
 class ResponseHead(msgspec.Struct, frozen=True):
@@ -101,6 +102,8 @@ class ResponseReader:
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
+        if not 100 <= status <= _LAST_STATUS:
+            raise Garbage(f"there is no status {status}")
         if status < 200:
             return
         fields = dict(self._headers)
@@ -108,7 +111,10 @@ class ResponseReader:
         chunked = b"transfer-encoding" in fields
         until_close = length is None and not chunked and status not in (204, 304)
         # llhttp forgets the flag when the message completes, so it is read now.
-        self.reusable = self._parser.should_keep_alive() and not until_close
+        keep_alive = self._parser.should_keep_alive()
+        self.reusable = keep_alive and not until_close
+        if chunked or not keep_alive:  # other versions are never kept alive
+            self._check_version(chunked)
         size = None if length is None or chunked else int(length)
         coding = fields.get(b"content-encoding")
         if coding is not None:
@@ -128,6 +134,15 @@ class ResponseReader:
             self._headers = []  # an interim (1xx) response: the real one follows
         else:
             self.complete = True
+
+    def _check_version(self, chunked: bool) -> None:
+        """llhttp takes versions and transfer codings that are not spoken here."""
+        version = self._parser.get_http_version()
+        codings = [value for name, value in self._headers if name == b"transfer-encoding"]
+        if version not in ("1.0", "1.1"):
+            raise Garbage(f"HTTP/{version}")
+        if chunked and (version == "1.0" or [coding.strip().lower() for coding in codings] != [b"chunked"]):
+            raise Garbage(f"a transfer coding other than chunked: {codings}")
 
     def _decoded(self, decoding: Decoding, body: bytes) -> bytes:
         try:

@@ -5,6 +5,7 @@ import gzip
 import weakref
 
 import pytest
+from tests.support.answers import BODY, BROKEN, ODD, SURPLUS
 
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
@@ -76,6 +77,21 @@ SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade
 def test_garbage(raw: bytes) -> None:
     with pytest.raises(Garbage):
         read(raw)
+
+
+@pytest.mark.parametrize("raw", (BROKEN | SURPLUS).values(), ids=BROKEN | SURPLUS)
+def test_what_could_be_read_in_two_ways_is_garbage(raw: bytes) -> None:
+    drops = [raw[at : at + 1] for at in range(min(len(raw), 1000))]
+    for pieces in ([raw], [*drops, raw[1000:]]):
+        with pytest.raises(Garbage):
+            read(*pieces)
+
+
+@pytest.mark.parametrize("raw", ODD.values(), ids=ODD)
+def test_what_is_odd_is_read(raw: bytes) -> None:
+    whole = read(raw)
+    assert (len(whole[0]), whole[1], whole[2]) == (1, BODY, True)
+    assert read(*[raw[at : at + 1] for at in range(len(raw))]) == whole
 
 
 def test_endless_head() -> None:
