@@ -1,4 +1,8 @@
-"""`pointsman serve`: settings, brain, observers, gateway and admin port put together."""
+"""`pointsman serve`: settings, brain, observers, gateway and admin port put together.
+
+One process is one `Service`. Several on one port are one each, in a `Place` given by their supervisor (`workers`), who
+has the admin port.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,17 @@ import logging
 import os
 import resource
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import BinaryIO, cast
+import socket
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
 
+import msgspec
 import uvloop
 from aiohttp import web
 
+from pointsman.admin.answers import Local
 from pointsman.admin.application import application
 from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
@@ -23,7 +31,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
-from pointsman.gateway.app import Gateway
+from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.origin import Origin
 from pointsman.observe.calls import Begin
 from pointsman.observe.decisions import Decisions
@@ -31,6 +39,10 @@ from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
 
+ALL_READY_S = 1.0
+"""A worker waits so long for all of its nodes to be well: else the first one would get all of its requests."""
+READY_S = 10.0
+"""One that then finds no node well for so long serves all the same: its clients wait, or are told."""
 NAMES_SHOWN = 10
 """Nodes named in the line that counts them."""
 
@@ -39,9 +51,14 @@ _log = logging.getLogger("pointsman")
 
 def main(config: ServeConfig) -> int:
     """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used."""
+    return run(config, _serve(config))
+
+
+def run(config: ServeConfig, process: Coroutine[Any, Any, int]) -> int:
+    """Run `process` with logging as configured, on the loop that serves; returns its exit status."""
     logging.basicConfig(level=config.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_serve(config))
+        return runner.run(process)
 
 
 async def _serve(config: ServeConfig) -> int:
@@ -60,77 +77,152 @@ class CannotListen(Exception):
     """A port cannot be had. The text names it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A process's place among several on one port: a number of its own, the socket it serves, the secret all share."""
+
+    number: int
+    listener: socket.socket
+    chain_secret: bytes
+
+
 class Service:
     """The whole gateway process. `start`, then `until_stopped`."""
 
-    def __init__(self, config: ServeConfig, policies: PolicyTable, exit_stack: ExitStack) -> None:
+    def __init__(
+        self, config: ServeConfig, policies: PolicyTable, exit_stack: ExitStack, place: Place | None = None
+    ) -> None:
         self._config = config
+        self._place = place
         self._nodes = all_nodes(config)
+        self._retiring, self._stopping, self._hurrying = asyncio.Event(), asyncio.Event(), asyncio.Event()
         clock = WallClock()
         started = clock.now()
-        metrics = Metrics()
+        brain = config.brain
+        if place is not None:  # each draws otherwise: equal draws would send all of them to one node at a time
+            brain = msgspec.structs.replace(brain, seed=brain.seed + place.number)
+        self.metrics = metrics = Metrics()
         # Two of the observers can be made only when the dispatcher is there.
         observers: list[Callable[[Fact], None]] = [
             metrics,
             Log(_log),
             lambda fact: decisions(fact),
-            lambda fact: self._gateway.observe(fact),
+            lambda fact: self.gateway.observe(fact),
         ]
-        dispatcher = Dispatcher(config.brain, policies, observers, started)
+        dispatcher = Dispatcher(brain, policies, observers, started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
         if config.journal:
-            dispatcher = _journaled(dispatcher, config.journal, begin(config.brain, policies, started), exit_stack)
-        self._gateway = Gateway(gateway_settings(config), dispatcher, clock)
-        services = Services(
+            path = config.journal if place is None else f"{config.journal}.{place.number}"
+            dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
+        self.gateway = Gateway(_settings(config, place), dispatcher, clock)
+        self.services = Services(
             dispatcher,
-            self._gateway.driver.execute,
+            self.gateway.driver.execute,
             clock,
             metrics,
             decisions,
-            ready=lambda: not self._gateway.lame,
+            ready=lambda: not self.gateway.lame,
             admit=lambda node: Origin.parse(node.url),
         )
-        self._admin = web.AppRunner(application(services), access_log=None)
+        self._admin = web.AppRunner(application(Local(self.services)), access_log=None)
 
     async def start(self) -> None:
         """Listen on both ports. Raises CannotListen."""
-        with _listening(self._config.listen, "data"):
-            await self._gateway.start(self._nodes)
-        if self._config.admin_listen:
-            host, port = address(self._config.admin_listen, "admin_listen")
-            await self._admin.setup()
-            with _listening(self._config.admin_listen, "admin"):
-                await web.TCPSite(self._admin, host, port).start()
-        _allow_open_files()
-        # What lives now lives on: the collector need not look at it again.
-        gc.collect()
-        gc.freeze()
-        _log.info("listening on %s, admin on %s", self._config.listen, self._config.admin_listen or "no port")
-        _log.info("%s", _counted(self._nodes))
+        with listening(self._config.listen, "data"):
+            await self.gateway.start(self._nodes)
+        await listen_for_admin(self._config, self._admin)
+        _settle()
+        tell_addresses(self._config, self._nodes)
+
+    async def start_in_place(self) -> None:
+        """Get to know the nodes, then listen: whoever connects meanwhile waits, or is served by another process."""
+        assert self._place is not None
+        self.gateway.join(self._nodes)
+        if not await self._available(len(self._nodes), ALL_READY_S):
+            await self._available(1, READY_S)
+        await self.gateway.listen(self._place.listener)
+        _settle()
+
+    async def _available(self, nodes: int, within_s: float) -> bool:
+        """Whether so many nodes are well in time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self._nodes and self.gateway.dispatcher.available() < nodes:
+                    await asyncio.sleep(0.02)
+                return True
+        return False
+
+    def stop(self) -> None:
+        """Stop gently; told again: at once."""
+        (self._hurrying if self._stopping.is_set() else self._stopping).set()
+
+    def retire(self) -> None:
+        """Leave the port to another process that serves it."""
+        self._retiring.set()
 
     async def until_stopped(self) -> None:
-        """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""
-        first, second = asyncio.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
+        """Serve until told to, or SIGTERM or SIGINT, then stop gently; a second signal stops now."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, lambda: (second if first.is_set() else first).set())
-        await first.wait()
+            asyncio.get_running_loop().add_signal_handler(number, self.stop)
+        if not await _done(self._retiring.wait(), unless=self._stopping):
+            await self._stop()
+        elif await _done(self.gateway.retire(), unless=self._stopping):
+            self.gateway.stop_now()
+        else:
+            await self._stop()
+        await self._admin.cleanup()
+
+    async def _stop(self) -> None:
         _log.info(
             "stopping: still serving for %g s (requests under way: %d); press Ctrl-C again to stop now",
             self._config.timeouts.lame_duck_s,
-            self._gateway.driver.open_requests,
+            self.gateway.driver.open_requests,
         )
-        stopping = loop.create_task(self._gateway.stop())
-        hurry = loop.create_task(second.wait())
-        await asyncio.wait((stopping, hurry), return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        hurry.cancel()
-        await asyncio.gather(stopping, hurry, return_exceptions=True)
-        await self._admin.cleanup()
+        await _done(self.gateway.stop(), unless=self._hurrying)
+
+
+async def _done(work: Coroutine[Any, Any, Any], unless: asyncio.Event) -> bool:
+    """Whether `work` came to its end before `unless` was set; if not, it is cancelled."""
+    working, interrupted = asyncio.ensure_future(work), asyncio.ensure_future(unless.wait())
+    await asyncio.wait((working, interrupted), return_when=asyncio.FIRST_COMPLETED)
+    done = working.done()
+    working.cancel()
+    interrupted.cancel()
+    await asyncio.gather(working, interrupted, return_exceptions=True)
+    return done
+
+
+async def listen_for_admin(config: ServeConfig, runner: web.AppRunner) -> None:
+    """Serve the admin application, if it has a port. Raises CannotListen."""
+    if config.admin_listen:
+        host, port = address(config.admin_listen, "admin_listen")
+        await runner.setup()
+        with listening(config.admin_listen, "admin"):
+            await web.TCPSite(runner, host, port).start()
+
+
+def tell_addresses(config: ServeConfig, nodes: Sequence[NodeSpec]) -> None:
+    """Say in the log where it serves, and for how many nodes."""
+    _log.info("listening on %s, admin on %s", config.listen, config.admin_listen or "no port")
+    _log.info("%s", _counted(nodes))
+
+
+def _settings(config: ServeConfig, place: Place | None) -> GatewaySettings:
+    settings = gateway_settings(config)
+    if place is None or settings.chain_secret:
+        return settings
+    return msgspec.structs.replace(settings, chain_secret=place.chain_secret)
+
+
+def _settle() -> None:
+    """What lives now lives on: the collector need not look at it again. And connections are open files."""
+    allow_open_files()
+    gc.collect()
+    gc.freeze()
 
 
 @contextmanager
-def _listening(address: str, which: str) -> Iterator[None]:
+def listening(address: str, which: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -159,7 +251,7 @@ def _close(journal: BinaryIO) -> None:
         _log.error("the journal lacks its end: %s", error)
 
 
-def _allow_open_files() -> None:
+def allow_open_files() -> None:
     """A connection is an open file, and the usual soft limit of 1024 is not meant for servers."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

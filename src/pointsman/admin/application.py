@@ -11,44 +11,32 @@ import msgspec
 from aiohttp import web
 
 from pointsman.admin import openapi, page
-from pointsman.admin.routes import ROUTES, Call, NotReady, Route
-from pointsman.admin.services import Services
+from pointsman.admin.answers import Answers, failure
+from pointsman.admin.routes import ROUTES, Call, Route
 from pointsman.admin.values import Error, ErrorBody
-from pointsman.brain.policies.registry import UnknownPolicy
 from pointsman.observe.exposition import CONTENT_TYPE
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-_FAILURES: dict[type[Exception], tuple[int, str]] = {
-    LookupError: (404, "not_found"),
-    NotReady: (503, "not_ready"),
-    ValueError: (400, "invalid_request"),
-    UnknownPolicy: (400, "unknown_policy"),
-    msgspec.DecodeError: (400, "invalid_request"),
-    msgspec.ValidationError: (400, "invalid_request"),
-    RecursionError: (400, "invalid_request"),  # JSON nested too deeply
-}
-"""What an exception of a handler means, by its exact class: a KeyError is a fault of ours, not a node not found."""
 
 
 class NotJson(Exception):
     """A body that does not say that it is JSON."""
 
 
-def application(services: Services) -> web.Application:
-    """The admin application over `services`. Start it with aiohttp's `AppRunner`."""
+def application(answers: Answers) -> web.Application:
+    """The admin application over `answers`. Start it with aiohttp's `AppRunner`."""
     app = web.Application(middlewares=[_errors])
     app.router.add_get("/", _text(page.index(), "text/html"))
     app.router.add_get("/openapi.json", _text(msgspec.json.encode(openapi.document()).decode(), "application/json"))
-    app.router.add_get("/metrics", _metrics(services))
+    app.router.add_get("/metrics", _metrics(answers))
     for route in ROUTES:
-        app.router.add_route(route.method, route.path.replace("{id}", "{id:.+}"), _serve(route, services))
+        app.router.add_route(route.method, route.path.replace("{id}", "{id:.+}"), _serve(route, answers))
     return app
 
 
-def _serve(route: Route, services: Services) -> Answer:
+def _serve(route: Route, answers: Answers) -> Answer:
     async def answer(request: web.Request) -> web.Response:
-        value = route.handler(services, await _call(route, request))
+        value = await answers.answer(route, await _call(route, request))
         if route.answer is None:
             return web.Response(status=route.status)
         return _json(value, route.status)
@@ -77,9 +65,10 @@ async def _errors(request: web.Request, handler: Answer) -> web.StreamResponse:
     except NotJson:
         return _failed("the body must be JSON and say so: content-type: application/json", 415, "not_json")
     except Exception as error:
-        if type(error) not in _FAILURES:
+        failed = failure(error)
+        if failed is None:
             raise
-        return _failed(str(error), *_FAILURES[type(error)])
+        return _failed(str(failed), failed.status, failed.code)
 
 
 def _failed(message: str, status: int, code: str = "") -> web.Response:
@@ -87,9 +76,9 @@ def _failed(message: str, status: int, code: str = "") -> web.Response:
     return _json(Error(ErrorBody(message, code or words.get(status, "invalid_request"))), status)
 
 
-def _metrics(services: Services) -> Answer:
+def _metrics(answers: Answers) -> Answer:
     async def answer(_: web.Request) -> web.Response:
-        return web.Response(body=services.metrics_page(), headers={"content-type": CONTENT_TYPE})
+        return web.Response(body=await answers.metrics_page(), headers={"content-type": CONTENT_TYPE})
 
     return answer
 

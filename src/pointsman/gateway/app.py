@@ -1,11 +1,14 @@
 """The gateway as one object: the brain behind its driver, the clients' side, the nodes' side, and how it stops.
 
 Stopping (SIGTERM) is gentle: not ready, but serving for the lame-duck time, so that load balancers notice; then no new
-connections, and running requests may end; what is left is told in-band. A second signal cuts all of it.
+connections, and running requests may end; what is left is told in-band. A second signal cuts all of it. Where another
+process already listens on the same socket it is gentler still: `retire` refuses nobody, and an unused connection stays
+open until its client has sent one more request and been told that it is the last.
 """
 
 import asyncio
 import os
+import socket
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -80,11 +83,21 @@ class Gateway:
 
     async def start(self, nodes: Iterable[NodeSpec]) -> None:
         """Listen, and let the nodes join. Raises OSError when the port is taken, ValueError for a bad node."""
-        loop = asyncio.get_running_loop()
-        settings = self.settings
+        await self.listen()
+        self.join(nodes)
+
+    async def listen(self, listener: socket.socket | None = None) -> None:
+        """Serve who connects to `listener`, or to the address of the settings. Raises OSError when it is taken."""
+        loop, settings = self._loop, self.settings
+        if listener is not None:
+            self._listener = await loop.create_server(self._server.connection, sock=listener, backlog=BACKLOG)
+            return
         self._listener = await loop.create_server(
             self._server.connection, settings.host, settings.port, backlog=BACKLOG, reuse_address=True
         )
+
+    def join(self, nodes: Iterable[NodeSpec]) -> None:
+        """Let the nodes join; it need not listen yet. Raises ValueError for a bad node."""
         self._deadlines.start()
         for node in nodes:
             self.add_node(node)
@@ -126,6 +139,22 @@ class Gateway:
         finally:
             self._cut()
 
+    def stop_now(self) -> None:
+        """Cut whatever there is."""
+        self._cut()
+
+    async def retire(self) -> None:
+        """Serve no new connection, and each there is until it has been told so. Then `stop_now` cuts nothing."""
+        self._close_listener()
+        self._server.retiring = True
+        until = self._clock.now() + self.settings.timeouts.drain_s
+        while self._server.connections and self._clock.now() < until:
+            await asyncio.sleep(0.05)
+
+    def _close_listener(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+
     def _new_front(self) -> Front:
         """What a request meets, made of the settings there are now."""
         settings = self.settings
@@ -140,8 +169,7 @@ class Gateway:
         )
 
     async def _drain(self, limit_s: float) -> None:
-        if self._listener is not None:
-            self._listener.close()
+        self._close_listener()
         self._server.stop_keeping_alive()
         until = self._clock.now() + limit_s
         while self.driver.open_requests and self._clock.now() < until:
@@ -151,8 +179,7 @@ class Gateway:
             await asyncio.sleep(FLUSH_S)
 
     def _cut(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
+        self._close_listener()
         self._server.abort()
         self._probes.stop()
         self.driver.stop()

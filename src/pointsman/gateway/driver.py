@@ -11,10 +11,11 @@ from typing import Protocol
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.sharing import Share
 from pointsman.clock import Clock
 
 WAKE_GRAIN_S = 0.005
@@ -34,7 +35,7 @@ class Party(Protocol):
 
 
 class Driver:
-    """Between the brain and what it orders about."""
+    """Between the brain and what it orders about. `tell` takes what other gateways are to know."""
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Driver:
         self._leases: dict[int, Party] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_due = float("inf")
+        self.tell: Callable[[Share], object] = _nobody
 
     @property
     def open_requests(self) -> int:
@@ -126,6 +128,8 @@ class Driver:
             self._probe(order.node)
         elif isinstance(order, Abort):
             self._abort(order)
+        elif isinstance(order, Tell):
+            self.tell(order.share)
 
     def _start(self, order: Start) -> None:
         party = self._parties.get(order.ticket)
@@ -152,3 +156,7 @@ class Driver:
         self._alarm = None
         self._alarm_due = float("inf")
         self.execute(self.dispatcher.tick(self._clock.now()))
+
+
+def _nobody(_share: Share) -> None:
+    """There are no other gateways to be told."""

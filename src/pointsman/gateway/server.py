@@ -67,7 +67,10 @@ class Received(msgspec.Struct, frozen=True, gc=False):
 
 
 class Server:
-    """What all connections of one port share."""
+    """What all connections of one port share.
+
+    `stopping` closes a connection after its answer, told or not; `retiring` once an answer has told its client so.
+    """
 
     def __init__(self, front: Front, deadlines: Deadlines, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
         self.front = front
@@ -78,6 +81,7 @@ class Server:
         self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
         self.connections: set[ClientConnection] = set()
         self.stopping = False
+        self.retiring = False
 
     def configure(self, front: Front, timeouts: Timeouts, limits: Limits) -> None:
         """Serve the requests that begin from now on so; connections there are keep their sizes."""
@@ -241,7 +245,7 @@ class ClientConnection(asyncio.Protocol):
         self._busy = True
         self._in_head = False
         reply = Reply(self._transport, request.head)
-        if self._server.stopping:
+        if self._server.stopping or self._server.retiring:
             reply.keep_alive = False
         self._answering = self._begin(request, reply)
         if self._answering is None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from pointsman.admin.answers import Local
 from pointsman.admin.application import application
 from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
@@ -47,5 +48,5 @@ def scene() -> Scene:
 
 @pytest.fixture
 async def client(scene: Scene) -> AsyncIterator[TestClient[Any, Any]]:
-    async with TestClient(TestServer(application(scene.services))) as client:
+    async with TestClient(TestServer(application(Local(scene.services)))) as client:
         yield client
