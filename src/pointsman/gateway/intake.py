@@ -17,7 +17,7 @@ from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.request import RequestHead
 from pointsman.wire.openai.body import Body, present, read_body
-from pointsman.wire.openai.edits import asks_for_usage, with_usage, without_control
+from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
 from pointsman.wire.openai.form import form_field
 from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
 
@@ -76,19 +76,20 @@ class Intake:
         model = self._model(body.model)
         generates = route.kind in _EVENTS
         prompt = read_prompt(body) if generates else Prompt()
+        salt = tenant_salt(body, tenant)
         request = Request(
             id=self.request_id(head.fields).decode(),
             model=model,
             prompt_tokens=float(prompt.size) if prompt.token_ids is not None else 0.0,
             prompt_bytes=len(prompt.data),
-            chain=self._chain(model, body, prompt) if generates else None,
+            chain=self._chain(identity(model, body, salt), prompt) if generates else None,
             max_tokens=body.output_limit,
             stream=generates and bool(body.stream),
             tenant=tenant,
             session=present(body.user).decode(errors="replace").strip('"'),
             route=route.path,
         )
-        return self._with_edits(route, head, data, body, request, expires)
+        return self._with_edits(route, head, with_salt(data, body, salt), body, request, expires)
 
     def _with_edits(
         self, route: Route, head: RequestHead, data: bytes, body: Body, request: Request, expires: float
@@ -132,8 +133,7 @@ class Intake:
             raise BadRequest("you must provide a model parameter", param="model")
         raise ModelNotFound(name, models)
 
-    def _chain(self, model: str, body: Body, prompt: Prompt) -> Chain | None:
-        who = identity(model, body)
+    def _chain(self, who: bytes, prompt: Prompt) -> Chain | None:
         ids = prompt.token_ids
         if ids is None:
             return byte_chain(xxh3_64_intdigest(who, self._byte_seed), prompt.data)

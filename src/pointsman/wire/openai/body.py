@@ -1,5 +1,7 @@
 """A request body, decoded as far as placing it needs; the bytes themselves stay what is forwarded."""
 
+from operator import attrgetter
+
 import msgspec
 
 from pointsman.brain.model.errors import BadRequest
@@ -7,6 +9,17 @@ from pointsman.wire.decoding import decoder, mended
 
 _LARGEST_LIMIT = 2**31
 _ABSENT = msgspec.Raw()
+
+CONTROL_MEMBERS = frozenset(
+    (
+        *("kv_transfer_params", "vllm_xargs", "priority"),  # vLLM's
+        *("bootstrap_host", "bootstrap_port", "bootstrap_room"),  # SGLang's, of where KV comes from
+        *("data_parallel_rank", "routed_dp_rank", "disagg_prefill_dp_rank"),  # and of who computes
+    )
+)
+"""Members that clients do not set through a gateway."""
+_control = attrgetter(*CONTROL_MEMBERS)
+_NO_CONTROL = (_ABSENT,) * len(CONTROL_MEMBERS)
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
@@ -28,16 +41,30 @@ class Body(msgspec.Struct, frozen=True, gc=False):
     tools: msgspec.Raw = _ABSENT
     chat_template_kwargs: msgspec.Raw = _ABSENT
     cache_salt: msgspec.Raw = _ABSENT
+    extra_key: msgspec.Raw = _ABSENT
+    lora_path: msgspec.Raw = _ABSENT
     previous_response_id: msgspec.Raw = _ABSENT
     kv_transfer_params: msgspec.Raw = _ABSENT
     vllm_xargs: msgspec.Raw = _ABSENT
     priority: msgspec.Raw = _ABSENT
+    bootstrap_host: msgspec.Raw = _ABSENT
+    bootstrap_port: msgspec.Raw = _ABSENT
+    bootstrap_room: msgspec.Raw = _ABSENT
+    data_parallel_rank: msgspec.Raw = _ABSENT
+    routed_dp_rank: msgspec.Raw = _ABSENT
+    disagg_prefill_dp_rank: msgspec.Raw = _ABSENT
 
     @property
     def output_limit(self) -> int | None:
         """The most tokens the answer may have; None where nothing sensible is said (some servers take -1 for none)."""
         limit = self.max_completion_tokens or self.max_tokens or self.max_output_tokens
         return int(limit) if limit is not None and 0 < limit <= _LARGEST_LIMIT else None
+
+    @property
+    def steers(self) -> bool:
+        """Whether it has members that steer an engine's inner workings (`CONTROL_MEMBERS`)."""
+        given: bool = _control(self) != _NO_CONTROL
+        return given
 
 
 _decode = decoder(Body)

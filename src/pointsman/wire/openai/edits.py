@@ -2,15 +2,18 @@
 
 1. A stream whose usage the client did not ask for is made to end with it (and the extra chunk is taken out again).
 2. Members that steer an engine's inner workings are removed: clients do not set them through a gateway.
+3. Where clients have keys, a `cache_salt` is replaced by one that no other tenant can produce: who guesses another's
+   salt could else find out by timing what that one has asked.
 """
+
+import hashlib
 
 import msgspec
 
 from pointsman.wire.decoding import decoder
-from pointsman.wire.openai.body import Body, present
+from pointsman.wire.openai.body import CONTROL_MEMBERS, Body, present
 from pointsman.wire.openai.members import value_of, with_member, without
 
-CONTROL_MEMBERS = frozenset(("kv_transfer_params", "vllm_xargs", "priority"))
 _ASK = b'"stream_options":{"include_usage":true}'
 
 
@@ -44,6 +47,17 @@ def with_usage(data: bytes, body: Body) -> bytes:
 
 def without_control(data: bytes, body: Body) -> bytes:
     """`data` without control members; unchanged when it has none."""
-    if bytes(body.kv_transfer_params) or bytes(body.vllm_xargs) or bytes(body.priority):
-        return without(data, CONTROL_MEMBERS)
-    return data
+    return without(data, CONTROL_MEMBERS) if body.steers else data
+
+
+def tenant_salt(body: Body, tenant: str) -> bytes:
+    """The salt (JSON) that separates this request's cache: the client's own, made the tenant's where there are any."""
+    salt = present(body.cache_salt)
+    if not tenant or not salt.startswith(b'"') or salt == b'""':
+        return salt
+    return b'"%b"' % hashlib.sha256(tenant.encode() + b"\0" + salt).hexdigest().encode()
+
+
+def with_salt(data: bytes, body: Body, salt: bytes) -> bytes:
+    """`data` with `salt` for its own; the same object where that is no change."""
+    return data if salt == present(body.cache_salt) else with_member(data, "cache_salt", salt)

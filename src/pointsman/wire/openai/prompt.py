@@ -33,10 +33,10 @@ def read_prompt(body: Body) -> Prompt:
     return _of_bytes(_preamble(body) + present(body.input)[:-1])
 
 
-def identity(model: str, body: Body) -> bytes:
-    """What separates caches: the model (or adapter) and the salt."""
-    salt = present(body.cache_salt)
-    return b"%b\0%b" % (model.encode(errors="surrogatepass"), salt)
+def identity(model: str, body: Body, salt: bytes) -> bytes:
+    """What separates caches: the model (or adapter) and the salt; SGLang knows both by further names."""
+    name = model.encode(errors="surrogatepass")
+    return b"%b\0%b\0%b\0%b" % (name, salt, present(body.lora_path), present(body.extra_key))
 
 
 def _preamble(body: Body) -> bytes:

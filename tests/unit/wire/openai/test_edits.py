@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.wire.openai.body import Body, read_body
-from pointsman.wire.openai.edits import CONTROL_MEMBERS, asks_for_usage, with_usage, without_control
+from pointsman.wire.openai.body import CONTROL_MEMBERS, Body, read_body
+from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
 
 READ = frozenset(Body.__struct_fields__) - CONTROL_MEMBERS
 """Members whose values are checked: with another type of value the body is refused."""
@@ -56,6 +56,38 @@ def test_control_members_go_wherever_they_are() -> None:
 def test_escaped_names_do_not_slip_through() -> None:
     raw = b'{"kv_transfer\\u005fparams":{"a":1},"model":"m"}'
     assert without_control(raw, read_body(raw)) == b'{"model":"m"}'
+
+
+@pytest.mark.parametrize("name", sorted(CONTROL_MEMBERS))
+def test_each_control_member_goes(name: str) -> None:
+    raw = b'{"%b":null,"model":"m"}' % name.encode()
+    assert without_control(raw, read_body(raw)) == b'{"model":"m"}'
+
+
+def salted(raw: bytes, tenant: str) -> bytes:
+    body = read_body(raw)
+    return with_salt(raw, body, tenant_salt(body, tenant))
+
+
+def test_no_tenant_produces_anothers_salt() -> None:
+    raw = b'{"model":"m","cache_salt":"s","x":1.50}'
+    of_a, of_b = salted(raw, "a"), salted(raw, "b")
+    assert len({of_a, of_b, raw, salted(of_a, "b"), salted(raw.replace(b'"s"', b'"t"'), "a")}) == 5
+    assert salted(raw, "a") == of_a
+    assert json.loads(of_a) | {"cache_salt": "s"} == json.loads(raw)
+    assert of_a.endswith(b'"model":"m","x":1.50}')
+
+
+@pytest.mark.parametrize("salt", ["null", '""', "7", "{}"])
+def test_what_is_no_salt_stays(salt: str) -> None:
+    raw = b'{"model":"m","cache_salt":' + salt.encode() + b"}"
+    assert salted(raw, "a") is raw
+    assert salted(b'{"model":"m"}', "a") == b'{"model":"m"}'
+
+
+def test_without_tenants_a_salt_stays() -> None:
+    raw = b'{"model":"m","cache_salt":"s"}'
+    assert salted(raw, "") is raw
 
 
 def test_nothing_to_remove_is_the_same_object() -> None:

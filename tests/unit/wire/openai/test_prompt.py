@@ -48,5 +48,6 @@ def test_text(prompt: object, data: bytes) -> None:
 
 
 def test_caches_are_kept_apart() -> None:
-    salted, plain = read_body(b'{"cache_salt":"s"}'), read_body(b'{"cache_salt":null}')
-    assert len({identity("a", plain), identity("b", plain), identity("a", salted)}) == 3
+    plain, adapted, keyed = (read_body(raw) for raw in (b"{}", b'{"lora_path":"x"}', b'{"extra_key":"x"}'))
+    whose = [("a", plain, b""), ("b", plain, b""), ("a", plain, b'"x"'), ("a", adapted, b""), ("a", keyed, b"")]
+    assert len({identity(*each) for each in whose}) == 5
