@@ -99,7 +99,7 @@ SURPLUS: dict[str, bytes] = {
     "chunks with no content": with_coding(CHUNKED, line=b"HTTP/1.1 204 No Content\r\n"),
     "a body that was not modified": by_length(b"HTTP/1.1 304 Not Modified\r\n"),
 }
-"""A whole answer and more: refused when they come together, else what comes later closes the connection."""
+"""A whole answer and more: the answer counts, and what follows it closes the connection."""
 
 ODD: dict[str, bytes] = {
     "coding in mixed case": with_coding(b"Transfer-Encoding: ChUnKeD\r\n"),

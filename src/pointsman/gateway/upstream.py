@@ -98,8 +98,8 @@ class UpstreamConnection(asyncio.Protocol):
         self._silent = False
         try:
             body = self._reader.feed(data)
-        except Garbage:
-            self._lose("garbage")
+        except Garbage as garbage:
+            self._end_in_garbage(sink, garbage.body)
             return
         if body:
             sink.on_response_body(body)
@@ -119,6 +119,16 @@ class UpstreamConnection(asyncio.Protocol):
         elif sink is not None:
             self._lose("reset" if error else "eof")
         self._reader.close()
+
+    def _end_in_garbage(self, sink: UpstreamSink, body: bytes) -> None:
+        """A response that is complete counts, whatever follows it; of one that is not, nothing in this read does."""
+        if not self._reader.complete:
+            self._lose("garbage")
+            return
+        if body:
+            sink.on_response_body(body)
+        if self._sink is not None:
+            self._complete(sink)
 
     def _complete(self, sink: UpstreamSink) -> None:
         self._sink = None
@@ -168,7 +178,7 @@ class Pool:
         return None
 
     async def connect(self) -> UpstreamConnection:
-        """A fresh connection. Raises ConnectFailed."""
+        """A fresh connection, usable when this returns. Raises ConnectFailed."""
         loop = asyncio.get_running_loop()
         origin = self.origin
         try:
@@ -182,6 +192,8 @@ class Pool:
             raise ConnectFailed("refused") from None
         except OSError:
             raise ConnectFailed("connect") from None
+        if not connection.usable:  # lost, or spoilt by words nobody asked for, before anyone was there to be told
+            raise ConnectFailed("reset")
         return connection
 
     def give_back(self, connection: UpstreamConnection) -> None:

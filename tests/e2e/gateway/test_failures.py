@@ -3,8 +3,11 @@
 import asyncio
 import json
 
+import pytest
+
 from pointsman.brain.model.settings import BrainSettings
-from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.upstream import UpstreamConnection
 
 from .conftest import World, chat
 from .scripted_upstream import (
@@ -202,4 +205,31 @@ async def test_the_clients_own_limit(world: World) -> None:
     response = await client.ask(chat(), headers=("x-request-timeout-ms: 100",))
     assert response.status == 504
     await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await world.at_rest()
+
+
+async def test_a_whole_answer_counts_whatever_follows_it(world: World) -> None:
+    """In one read with it; the connection is not used again."""
+    await world.open(always(respond(b'{"good":true}') + b"\x00and more\r\n"))
+    client = await world.client()
+    for tries in (1, 2):
+        response = await client.ask(chat())
+        assert (response.status, response.body, response.complete) == (200, b'{"good":true}', True)
+        assert world.nodes[0].connections == len(world.nodes[0].requests) == tries
+
+
+async def test_a_connection_lost_before_it_was_used_fails_the_try(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node that accepts and resets at once; nobody waits for the answer that cannot come."""
+    await world.open(GOOD, brain=BrainSettings(tries=1), limits=Limits(idle_connections=0))
+    made = UpstreamConnection.connection_made
+
+    def lost_at_once(self: UpstreamConnection, transport: asyncio.BaseTransport) -> None:
+        made(self, transport)
+        transport.abort()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(UpstreamConnection, "connection_made", lost_at_once)
+    client = await world.client()
+    assert (await client.ask(chat())).status == 502
     await world.at_rest()

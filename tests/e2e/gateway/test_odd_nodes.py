@@ -112,7 +112,7 @@ async def test_what_comes_behind_an_answer_is_not_the_next_one(world: World, slo
     client = await world.client()
     for name in SURPLUS:
         response = await client.ask(chat(seed=name, slow=slow))
-        assert (name, response.status == 502) == (name, not slow)
+        assert (name, response.status // 100 in (2, 3), response.complete) == (name, True, True)
         response = await client.ask(chat(seed="no reason", slow=False))
         assert (name, response.status, response.body) == (name, 200, BODY)
     await world.at_rest()

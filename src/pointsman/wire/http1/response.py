@@ -32,7 +32,11 @@ class ResponseHead(msgspec.Struct, frozen=True):
 
 
 class Garbage(Exception):
-    """The node does not speak HTTP/1.1, or says more than it was asked."""
+    """The node does not speak HTTP/1.1, or says more than it was asked: `body` is then the end of what it was asked."""
+
+    def __init__(self, why: str, body: bytes = b"") -> None:
+        super().__init__(why)
+        self.body = body
 
 
 class ResponseSink(Protocol):
@@ -62,17 +66,26 @@ class ResponseReader:
         self.reusable = False
 
     def feed(self, data: bytes) -> bytes:
-        """The body bytes in `data`, without their chunk framing and coding. Raises Garbage."""
+        """The body bytes in `data`, without their chunk framing and coding.
+
+        Raises Garbage, also behind a complete response, which `complete` then tells.
+        """
         try:
             self._parser.feed_data(data)
         except HttpParserCallbackError as error:
-            raise error.__context__ or error from None
+            if not self.complete:
+                raise error.__context__ or error from None
+            raise Garbage("a second response to one request", self._taken()) from None
         except (HttpParserError, HttpParserUpgrade) as error:
-            raise Garbage(str(error)) from None
+            self.reusable = False
+            raise Garbage(str(error), self._taken() if self.complete else b"") from None
         if self._head is None:
             self._size += len(data)
             if self._size > _HEAD_LIMIT:
                 raise Garbage("the response head does not end")
+        return self._taken()
+
+    def _taken(self) -> bytes:
         pieces = self._pieces
         if not pieces and self._decoding is None:
             return b""

@@ -94,6 +94,15 @@ def test_what_is_odd_is_read(raw: bytes) -> None:
     assert read(*[raw[at : at + 1] for at in range(len(raw))]) == whole
 
 
+@pytest.mark.parametrize("behind", [b"\x00\xff\x13", LENGTH])
+@pytest.mark.parametrize("raw", [LENGTH, CHUNKED])
+def test_a_complete_response_is_not_lost_to_what_follows_it(raw: bytes, behind: bytes) -> None:
+    reader = ResponseReader(Sink())
+    with pytest.raises(Garbage) as raised:
+        reader.feed(raw + behind)
+    assert (raised.value.body, reader.complete, reader.reusable) == (b"hello", True, False)
+
+
 def test_endless_head() -> None:
     with pytest.raises(Garbage):
         read(b"HTTP/1.1 200 OK\r\nA: ", *[b"x" * 1024] * 100)
