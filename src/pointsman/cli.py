@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import msgspec
 
+    from pointsman.config.source import Source
+
 USAGE_ERROR = 2
 
 _ABOUT = "One OpenAI-compatible address in front of many inference engines. Each command has its own --help."
@@ -44,21 +46,21 @@ def _engine(arguments: list[str]) -> int:
             raise ConfigError(str(error)) from None
         return serve(engine)
 
-    return _configured("engine", EngineConfig, arguments, run)
+    return _configured("engine", EngineConfig, arguments, lambda config, _: run(config))
 
 
 def _demo(arguments: list[str]) -> int:
     from pointsman.config.demo import DemoConfig
     from pointsman.demo.main import main as run
 
-    return _configured("demo", DemoConfig, arguments, run)
+    return _configured("demo", DemoConfig, arguments, lambda config, _: run(config))
 
 
 def _replay(arguments: list[str]) -> int:
     from pointsman.config.replay import ReplayConfig
     from pointsman.replay import main as run
 
-    return _configured("replay", ReplayConfig, arguments, run)
+    return _configured("replay", ReplayConfig, arguments, lambda config, _: run(config))
 
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
@@ -69,23 +71,26 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
 }
 
 
-def _configured(name: str, tree: type[msgspec.Struct], arguments: list[str], run: Callable[[Any], int]) -> int:
+def _configured(
+    name: str, tree: type[msgspec.Struct], arguments: list[str], run: Callable[[Any, Source[Any]], int]
+) -> int:
     """Parse flags and file into `tree` and run; settings that cannot be used end with one line and status 2."""
-    from pointsman.config.flags import ConfigError, add_flags, load, source_of
+    from pointsman.config.flags import ConfigError, add_flags
+    from pointsman.config.source import Source
 
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=COMMANDS[name][1])
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
     flags = vars(parser.parse_args(arguments))
-    path = flags.pop("config")
+    source = Source(tree, flags.pop("config"), flags)
     try:
-        settings = load(tree, path, flags)
+        settings = source.read()
     except ConfigError as error:
         return _refused(name, str(error))
     try:
-        return run(settings)
+        return run(settings, source)
     except ConfigError as error:
-        return _refused(name, f"{source_of(str(error), path, flags)}: {error}")
+        return _refused(name, source.named(error))
 
 
 def _refused(name: str, why: str) -> int:

@@ -28,9 +28,9 @@ from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import Fact
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import WallClock, unix_seconds
-from pointsman.config.serve import ServeConfig, address, all_nodes, gateway_settings, open_journal, policy_table
+from pointsman.config.serve import ServeConfig, address, open_journal, policy_table
+from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.origin import Origin
 from pointsman.observe.calls import Begin
@@ -38,6 +38,7 @@ from pointsman.observe.decisions import Decisions
 from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
+from pointsman.reload import Plan, Reload
 
 ALL_READY_S = 1.0
 """A worker waits so long for all of its nodes to be well: else the first one would get all of its requests."""
@@ -49,9 +50,12 @@ NAMES_SHOWN = 10
 _log = logging.getLogger("pointsman")
 
 
-def main(config: ServeConfig) -> int:
-    """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used."""
-    return run(config, _serve(config))
+def main(config: ServeConfig, source: Source[ServeConfig]) -> int:
+    """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used.
+
+    `config` is what `source` says now; it is read again while running.
+    """
+    return run(config, _serve(config, source))
 
 
 def run(config: ServeConfig, process: Coroutine[Any, Any, int]) -> int:
@@ -61,9 +65,9 @@ def run(config: ServeConfig, process: Coroutine[Any, Any, int]) -> int:
         return runner.run(process)
 
 
-async def _serve(config: ServeConfig) -> int:
+async def _serve(config: ServeConfig, source: Source[ServeConfig]) -> int:
     with ExitStack() as exit_stack:
-        service = Service(config, policy_table(config), exit_stack)
+        service = Service(config, source, exit_stack)
         try:
             await service.start()
         except CannotListen as error:
@@ -90,11 +94,13 @@ class Service:
     """The whole gateway process. `start`, then `until_stopped`."""
 
     def __init__(
-        self, config: ServeConfig, policies: PolicyTable, exit_stack: ExitStack, place: Place | None = None
+        self, config: ServeConfig, source: Source[ServeConfig], exit_stack: ExitStack, place: Place | None = None
     ) -> None:
+        plan = Plan.of(config)
+        policies = policy_table(config)  # a table of its own: this one changes while running
         self._config = config
         self._place = place
-        self._nodes = all_nodes(config)
+        self._nodes = plan.nodes
         self._retiring, self._stopping, self._hurrying = asyncio.Event(), asyncio.Event(), asyncio.Event()
         clock = WallClock()
         started = clock.now()
@@ -102,6 +108,7 @@ class Service:
         if place is not None:  # each draws otherwise: equal draws would send all of them to one node at a time
             brain = msgspec.structs.replace(brain, seed=brain.seed + place.number)
         self.metrics = metrics = Metrics()
+        metrics.configured_at = unix_seconds()
         # Two of the observers can be made only when the dispatcher is there.
         observers: list[Callable[[Fact], None]] = [
             metrics,
@@ -114,7 +121,10 @@ class Service:
         if config.journal:
             path = config.journal if place is None else f"{config.journal}.{place.number}"
             dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
-        self.gateway = Gateway(_settings(config, place), dispatcher, clock)
+        self.gateway = Gateway(_settings(plan.gateway, place), dispatcher, clock)
+        self._reload = Reload(
+            source, plan, self.gateway, dispatcher, lambda well: metrics.reloaded(well, unix_seconds())
+        )
         self.services = Services(
             dispatcher,
             self.gateway.driver.execute,
@@ -162,9 +172,14 @@ class Service:
 
     async def until_stopped(self) -> None:
         """Serve until told to, or SIGTERM or SIGINT, then stop gently; a second signal stops now."""
+        loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self.stop)
-        if not await _done(self._retiring.wait(), unless=self._stopping):
+            loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
+        reloading = loop.create_task(self._reload.run())
+        await _done(self._retiring.wait(), unless=self._stopping)
+        reloading.cancel()
+        if not self._retiring.is_set():
             await self._stop()
         elif await _done(self.gateway.retire(), unless=self._stopping):
             self.gateway.stop_now()
@@ -207,8 +222,7 @@ def tell_addresses(config: ServeConfig, nodes: Sequence[NodeSpec]) -> None:
     _log.info("%s", _counted(nodes))
 
 
-def _settings(config: ServeConfig, place: Place | None) -> GatewaySettings:
-    settings = gateway_settings(config)
+def _settings(settings: GatewaySettings, place: Place | None) -> GatewaySettings:
     if place is None or settings.chain_secret:
         return settings
     return msgspec.structs.replace(settings, chain_secret=place.chain_secret)

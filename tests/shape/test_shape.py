@@ -19,6 +19,7 @@ COVERED_ELSEWHERE = {
     "engine/sequence.py": "tests/unit/engine/test_core.py",
     "gateway/": "tests/e2e/gateway",
     "observe/figures.py": "tests/unit/observe/test_report.py",
+    "reload.py": "tests/e2e/gateway/test_reload.py",
     "serve.py": "tests/agreement/test_gateway_run.py",
     "workload/azure.py": "tests/unit/workload/test_traces.py",
     "workload/bailian.py": "tests/unit/workload/test_traces.py",

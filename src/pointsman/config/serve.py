@@ -54,6 +54,7 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     chain_secret_file: Annotated[File, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
     journal: Annotated[File, Meta(description="file that records every decision's inputs, for replay")] = ""
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
+    watch: Annotated[bool, Meta(description="apply changes of the file, and of files it names, while running")] = True
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
     brain: BrainSettings = BrainSettings()

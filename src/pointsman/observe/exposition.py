@@ -40,6 +40,7 @@ class _Reader(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from _counted(self._metrics)
         yield from _gauges(self._fleet())
+        yield _plain(families.CONFIGURED, {(): self._metrics.configured_at})
         yield _plain(families.BUILD, {(pointsman.__version__,): 1})
 
 

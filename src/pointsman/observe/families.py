@@ -54,6 +54,7 @@ COUNTED = (
     _family("counter", "load_unknown", "node", "load_unknown", "Good probes that told nothing of the node's load."),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
+    _family("counter", "config_reloads", "result", "config_reloads", "Reloads of the configuration: ok or failed."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )
 
@@ -83,6 +84,22 @@ QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests wait
 PANIC = _family("gauge", "panic", "model", "panics", "1 while a model's requests go to all nodes that do not refuse.")
 INDEX_ENTRIES = _family("gauge", "index_entries", "", "index", "Prefix blocks in the global cache index.")
 IMBALANCE = _family("gauge", "load_imbalance", "", "imbalance", "Standard deviation of load over the nodes in use.")
+CONFIGURED = _family(
+    "gauge", "config_applied_timestamp_seconds", "", "configured_at",
+    "When the configuration in use was applied, in seconds since 1970.",
+)  # fmt: skip
 BUILD = _family("gauge", "build_info", "version", "version", "1, labelled with the version that runs.")
 
-FAMILIES = (*COUNTED, *PER_LANE, WAITS, *PER_NODE, NODE_STATE, QUEUE_LENGTH, PANIC, INDEX_ENTRIES, IMBALANCE, BUILD)
+FAMILIES = (
+    *COUNTED,
+    *PER_LANE,
+    WAITS,
+    *PER_NODE,
+    NODE_STATE,
+    QUEUE_LENGTH,
+    PANIC,
+    INDEX_ENTRIES,
+    IMBALANCE,
+    CONFIGURED,
+    BUILD,
+)

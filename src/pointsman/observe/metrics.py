@@ -74,6 +74,8 @@ class Metrics:
         self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
+        self.config_reloads: Counts = defaultdict(int, {("ok",): 0, ("failed",): 0})
+        self.configured_at = 0.0
         self._submitted: dict[int, float] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
             Decided: self._decided,
@@ -92,6 +94,12 @@ class Metrics:
 
     def __call__(self, fact: Fact) -> None:
         self._handlers[type(fact)](fact)
+
+    def reloaded(self, well: bool, unix_seconds: float) -> None:
+        """The configuration was read again, and applied if it could be: no fact of the brain's, but counted here."""
+        self.config_reloads[("ok" if well else "failed",)] += 1
+        if well:
+            self.configured_at = unix_seconds
 
     def _decided(self, fact: Decided) -> None:
         self.decisions[fact.policy, fact.reason] += 1

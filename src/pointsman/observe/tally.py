@@ -4,6 +4,7 @@ A count that is kept under labels adds to the one of the same labels, bucket by 
 """
 
 from collections.abc import Collection, Iterator
+from math import inf
 from typing import Any
 
 import msgspec
@@ -17,8 +18,9 @@ Buckets = tuple[list[int], float]
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """Plain counts and histograms, each by the field of its family and then by labels."""
+    """Plain counts and histograms, each by the field of its family and then by labels; since when it is configured."""
 
+    configured_at: float
     counts: dict[str, dict[Labels, float]]
     buckets: dict[str, dict[Labels, Buckets]]
 
@@ -34,11 +36,15 @@ def taken(metrics: Metrics) -> Tally:
             buckets[family.field] = {labels: _buckets(value) for labels, value in values.items()}
         else:
             counts[family.field] = values
-    return Tally(counts, buckets)
+    return Tally(metrics.configured_at, counts, buckets)
 
 
 def add(metrics: Metrics, tally: Tally, nodes: Collection[str] | None = None) -> None:
-    """Count in `metrics` what `tally` says; only what belongs to one of `nodes`, or to none, if they are given."""
+    """Count in `metrics` what `tally` says; only what belongs to one of `nodes`, or to none, if they are given.
+
+    Of two times of configuration the earlier holds: of processes that differ, the one that lags behind is to be seen.
+    """
+    metrics.configured_at = min(metrics.configured_at or inf, tally.configured_at)
     for family in families.COUNTED:
         series = getattr(metrics, family.field)
         for labels, count in _kept(family, tally.counts, nodes):

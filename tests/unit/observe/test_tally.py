@@ -53,3 +53,14 @@ def test_a_tally_is_a_copy(life: Any) -> None:
         for counts, _ in series.values():
             counts.clear()
     assert own(metrics) == own(counted(life, 0.1))
+
+
+def test_the_one_that_lags_behind_in_its_configuration_is_seen() -> None:
+    total = Metrics()
+    for moment in (7.0, 5.0, 6.0):
+        metrics = Metrics()
+        metrics.reloaded(True, moment)
+        metrics.reloaded(False, moment + 1.0)
+        add(total, taken(metrics))
+    assert total.configured_at == 5.0
+    assert dict(total.config_reloads) == {("ok",): 3, ("failed",): 3}

@@ -1,0 +1,259 @@
+"""A configuration changed under a running gateway: applied whole or not at all, and no stream is dropped."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.policies.registry import build
+from pointsman.clock import WallClock
+from pointsman.config.serve import ServeConfig, policy_table
+from pointsman.config.source import Source
+from pointsman.gateway.app import Gateway
+from pointsman.reload import Plan, Reload
+
+from .conftest import Client, World, chat
+from .scripted_upstream import ROLE, ScriptedUpstream, always, event, respond, stream
+from .test_process import Process, free_port
+
+OK = always(respond(b'{"choices":[]}'))
+SLOW = stream(ROLE, *[event({"content": "x"})] * 40, event({}, "stop"), gap_s=0.02)
+
+
+class Configured:
+    """A gateway that lives by a file."""
+
+    def __init__(self, world: World, path: Path) -> None:
+        self.world = world
+        self.path = path
+        self.told: list[bool] = []
+
+    async def start(self, text: str) -> None:
+        self.write(text)
+        source = Source(ServeConfig, str(self.path), {})
+        plan = Plan.of(source.read())
+        clock = WallClock()
+        self.dispatcher = Dispatcher(plan.config.brain, policy_table(plan.config), (), clock.now())
+        self.world.dispatcher = self.dispatcher
+        self.gateway = self.world.gateway = Gateway(plan.gateway, self.dispatcher, clock)
+        await self.gateway.start(plan.nodes)
+        self.world._stack.push_async_callback(self.world._stop)
+        self.reload = Reload(source, plan, self.gateway, self.dispatcher, self.told.append)
+
+    def write(self, text: str) -> None:
+        self.path.write_text('listen = "127.0.0.1:0"\ntimeouts = {lame_duck_s = 0}\n' + text)
+
+    async def apply(self, text: str) -> bool:
+        self.write(text)
+        return await self.reload.reload()
+
+    def states(self) -> dict[str, str]:
+        fleet = self.dispatcher.fleet
+        return {name: str(fleet.states[row]) for name, row in sorted(fleet.row_of.items())}
+
+
+@pytest.fixture
+async def configured(world: World, tmp_path: Path) -> Configured:
+    return Configured(world, tmp_path / "pointsman.toml")
+
+
+@pytest.fixture
+async def nodes(world: World) -> list[ScriptedUpstream]:
+    return [await world._stack.enter_async_context(ScriptedUpstream(OK)) for _ in range(3)]
+
+
+def listed(*nodes: ScriptedUpstream, **more: Any) -> str:
+    extra = "".join(f", {key} = {value!r}" for key, value in more.items())
+    return "nodes = [" + ", ".join(f'{{url = "{node.url}"{extra}}}' for node in nodes) + "]\n"
+
+
+async def test_nodes_come_go_and_weigh_otherwise_under_a_stream(
+    configured: Configured, nodes: list[ScriptedUpstream]
+) -> None:
+    first, second, third = nodes
+    await configured.start(listed(first) + "api_keys = ['old']")
+    await configured.world.until(lambda: configured.dispatcher.available() == 1)
+    first.script = SLOW
+    client = await configured.world.client()
+    client.send(chat(stream=True), headers=("authorization: Bearer old",))
+    await client.reader.readuntil(b'"x"')
+    assert await configured.apply(listed(second, third, weight=0.5) + "api_keys = ['new']\n[brain]\ntries = 1")
+    assert configured.states()[first.url] == "draining"
+    await configured.world.until(lambda: configured.dispatcher.available() == 2)
+    assert configured.dispatcher.fleet.cap[configured.dispatcher.fleet.row_of[second.url]] == 32
+    other = await configured.world.client()
+    assert (await other.ask(chat(), headers=("authorization: Bearer old",))).status == 401
+    assert (await other.ask(chat(), headers=("authorization: Bearer new",))).status == 200
+    assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
+    await configured.world.until(lambda: configured.states() == {second.url: "up", third.url: "up"})
+    assert configured.dispatcher.settings.tries == 1
+    assert len(second.requests) + len(third.requests) == 1
+    assert configured.told == [True]
+    await configured.world.at_rest()
+
+
+async def test_a_node_comes_back_while_it_is_still_leaving(
+    configured: Configured, nodes: list[ScriptedUpstream]
+) -> None:
+    first, second, _ = nodes
+    await configured.start(listed(first, second))
+    await configured.world.until(lambda: configured.dispatcher.available() == 2)
+    first.script = second.script = SLOW
+    clients = [await configured.world.client() for _ in range(2)]
+    for client in clients:
+        client.send(chat(stream=True))
+        await client.reader.readuntil(b'"x"')
+    assert await configured.apply(listed(second))
+    assert configured.states()[first.url] == "draining"
+    assert await configured.apply(listed(second, first))
+    assert configured.states() == dict.fromkeys(sorted((first.url, second.url)), "up")
+    for client in clients:
+        assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
+
+
+async def test_what_the_admin_port_changed_stays_unless_the_file_changes_it(
+    configured: Configured, nodes: list[ScriptedUpstream]
+) -> None:
+    first, second, third = nodes
+    await configured.start(listed(first, second) + "policy = 'jffc'")
+    await configured.world.until(lambda: configured.dispatcher.available() == 2)
+    configured.gateway.add_node(NodeSpec(url=third.url, id="mine"))
+    driver, dispatcher = configured.gateway.driver, configured.dispatcher
+    driver.call(lambda now: dispatcher.remove_node(second.url, now))
+    driver.call(lambda now: dispatcher.drain(first.url, now))
+    driver.call(lambda now: dispatcher.set_policy("default", build("jiq"), now))
+    assert await configured.apply(listed(first, second) + "policy = 'jffc'\napi_keys = ['k']")
+    await configured.world.until(lambda: configured.states() == {first.url: "draining", "mine": "up"})
+    assert dispatcher.policies.scopes()["default"].name == "jiq"
+    assert await configured.apply(listed(first, second, weight=2.0) + "policy = 'sed'\n[models.m]\npolicy = 'jffc'")
+    assert {scope: policy.name for scope, policy in dispatcher.policies.scopes().items()} == {
+        "default": "sed",
+        "model:m": "jffc",
+    }
+    await configured.world.until(lambda: configured.states()[second.url] == "up")
+    assert await configured.apply("policy = 'sed'")
+    await configured.world.until(lambda: configured.states() == {"mine": "up"})
+    assert list(dispatcher.policies.scopes()) == ["default"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nodes = [", "pointsman.toml: not valid TOML"),
+        ("lissen = 'x'", "pointsman.toml: `lissen` is not a setting; did you mean `listen`?"),
+        ("policy = 'jfc'", "pointsman.toml: `policy`: no policy named 'jfc'; did you mean 'jffc'?"),
+        ("[policies.jffc]\nw_load = -1", "`policies.jffc`: policy 'jffc': `w_load`: expected `float` >= 0.0"),
+        ("allow_paths = ['x']", "must begin with a slash"),
+        ("node_key_file = '/none'", "`node_key_file`: '/none' cannot be read"),
+        (
+            "[[nodes]]\nurl = 'http://a'\n[[nodes]]\nurl = 'http://a'",
+            "pointsman.toml: nodes: 'http://a' is there more than",
+        ),
+    ],
+)
+async def test_a_bad_file_changes_nothing_and_says_why(
+    configured: Configured,
+    nodes: list[ScriptedUpstream],
+    caplog: pytest.LogCaptureFixture,
+    text: str,
+    said: str,
+) -> None:
+    await configured.start(listed(nodes[0]) + "api_keys = ['old']")
+    await configured.world.until(lambda: configured.dispatcher.available() == 1)
+    before = configured.gateway.settings
+    assert not await configured.apply("api_keys = ['new']\n" + text)
+    assert said in caplog.text
+    assert configured.told == [False]
+    assert configured.gateway.settings is before
+    assert configured.states() == {nodes[0].url: "up"}
+
+
+async def test_more_nodes_than_fit_are_refused_beforehand(
+    configured: Configured, nodes: list[ScriptedUpstream]
+) -> None:
+    await configured.start(listed(nodes[0]))
+    configured.dispatcher.fleet.capacity = 2
+    assert not await configured.apply(listed(*nodes))
+    assert list(configured.states()) == [nodes[0].url]
+
+
+async def test_what_needs_a_restart_is_named(configured: Configured, caplog: pytest.LogCaptureFixture) -> None:
+    secret = configured.path.with_name("secret")
+    secret.write_text("one")
+    named = f"chain_secret_file = '{secret}'\n"
+    caplog.set_level(logging.INFO)
+    await configured.start(named)
+    secret.write_text("two")
+    assert await configured.apply(named + "admin_listen = ''\nlog_level = 'info'\napi_keys = ['k']\n[brain]\nseed = 3")
+    assert "configuration reloaded; changed: api_keys\n" in caplog.text
+    assert "needs a restart and stays as it was: admin_listen, brain.seed, chain_secret_file" in caplog.text
+    assert configured.gateway.settings.chain_secret == b"one"
+
+
+async def test_reloading_nothing_changes_nothing(configured: Configured, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    await configured.start("")
+    assert await configured.reload.reload()
+    assert "configuration reloaded; changed: nothing\n" in caplog.text
+
+
+@pytest.fixture
+async def process(tmp_path: Path) -> AsyncIterator[Process]:
+    process = Process(tmp_path / "pointsman.toml", free_port())
+    yield process
+    if process.process.returncode is None:
+        process.process.kill()
+    await process.process.communicate()
+
+
+async def asked(port: int, **headers: str) -> int:
+    async with Client(port) as client:
+        return (await client.ask(chat(), headers=tuple(f"{key}: {value}" for key, value in headers.items()))).status
+
+
+async def test_the_process_reloads_by_signal_and_by_itself(process: Process, nodes: list[ScriptedUpstream]) -> None:
+    admin = free_port()
+    ports = f'listen = "127.0.0.1:{process.port}"\nadmin_listen = "127.0.0.1:{admin}"\ntimeouts = {{lame_duck_s = 0}}\n'
+
+    async def until(key: str, within_s: float) -> None:
+        async with asyncio.timeout(within_s):
+            while await asked(process.port, authorization=f"Bearer {key}") != 200:
+                await asyncio.sleep(0.05)
+
+    path = process._config
+    path.write_text(ports + listed(nodes[0]) + "api_keys = ['a']")
+    await process.start()
+    await process.until_healthy()
+    nodes[0].script = SLOW
+    async with Client(process.port) as client:
+        client.send(chat(stream=True), headers=("authorization: Bearer a",))
+        await client.reader.readuntil(b'"x"')
+        path.write_text(ports + listed(nodes[1]) + "api_keys = ['b']")
+        process.process.send_signal(signal.SIGHUP)
+        await until("b", 1.0)
+        assert await asked(process.port, authorization="Bearer a") == 401
+        assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
+    path.write_text(ports + "nodes = [")
+    process.process.send_signal(signal.SIGHUP)
+    await asyncio.sleep(0.2)
+    assert await asked(process.port, authorization="Bearer b") == 200
+    replacing = path.with_name("new")
+    replacing.write_text(ports + listed(nodes[2]) + "api_keys = ['c']")
+    replacing.replace(path)
+    await until("c", 5.0)
+    async with Client(admin) as client:
+        client.send(path="/metrics", method="GET", headers=("connection: close",))
+        page = (await client.reader.read()).decode()
+    assert 'pointsman_config_reloads_total{result="ok"} 2.0' in page
+    assert 'pointsman_config_reloads_total{result="failed"} 1.0' in page
+    process.process.send_signal(signal.SIGTERM)
+    await process.ended()
+    words = await process.words()
+    assert "Traceback" not in words
+    assert f"the configuration stays as it was: {path}: not valid TOML" in words
