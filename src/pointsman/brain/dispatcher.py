@@ -14,15 +14,16 @@ from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
+from pointsman.brain.life.feedback import FeedbackDesk, Served
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
-from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, PolicyChanged, Queued, Refused
+from pointsman.brain.model.facts import Ended, Fact, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
-from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
@@ -65,6 +66,7 @@ class Dispatcher:
             settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._emit, self._out
         )
         self._retries = RetryBudget(settings)
+        self._feedback = FeedbackDesk()
         self._tickets: dict[int, Ticket] = {}
         self.waiting = WaitingRoom(
             settings, self.fleet, self.placement, self._agenda, self._tickets, self._place, self._refuse, self._out
@@ -138,6 +140,9 @@ class Dispatcher:
             self.placement.unlearn(lease)
         elif outcome.cached_tokens is not None:
             self.placement.correct(lease, outcome.cached_tokens)
+        if outcome.delivered and outcome.verdict is not Verdict.BUSY:
+            served = Served(lease.row, self.fleet.generation[lease.row], outcome.verdict is Verdict.FAIL, now)
+            self._feedback.remember(ticket.request.tenant, ticket.request.id, served)
         tpot = self.estimates.ended(lease, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
         self.membership.ended(lease.row, outcome, now)
@@ -192,6 +197,20 @@ class Dispatcher:
         down = self.membership.report(report, now)
         if down is not None:
             self._out.extend(self._abandoned(down))
+        return self._pumped_all(now)
+
+    def feedback(self, report: ClientReport, now: float) -> list[Order]:
+        """A client's word on an answer; that it was bad counts as a failure of the node, unless that has moved on.
+
+        Raises NotFound for a request that is unknown or too long ago, Conflict for a second word on one, and
+        TooManyRequests; then nothing has changed.
+        """
+        served = self._feedback.take(report, now)
+        node = self.membership.node_of(served.row, served.generation)
+        counted = node is not None and not report.good and not served.failed
+        counted = counted and self.membership.complaint(served.row, served.ended, now)
+        if self._observers:
+            self._emit(FedBack(now, node or "", report, counted))
         return self._pumped_all(now)
 
     # Other gateways before the same nodes

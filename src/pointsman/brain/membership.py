@@ -196,6 +196,22 @@ class Membership:
             self._served(row, False, now, outcome.reason)
         self.settle(row, now)
 
+    def node_of(self, row: int, generation: int) -> str | None:
+        """The id of the node that had the row in that generation; None if it has left."""
+        fleet = self._fleet
+        there = row in self.health.records and fleet.generation[row] == generation
+        return fleet.spec(row).name if there else None
+
+    def complaint(self, row: int, ended: float, now: float) -> bool:
+        """A client found the answer bad that ended at `ended`; whether that counts.
+
+        It does not if the node's state has changed since: a node on trial is not judged by what it did before.
+        """
+        if self.health.records[row].changed_at > ended:
+            return False
+        self._served(row, False, now, "feedback")
+        return True
+
     def report(self, report: NodeReport, now: float) -> int | None:
         """A reading of a node; its row if the node is down and does not answer. Unknown nodes are passed over: they
         may have left.

@@ -8,6 +8,8 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.errors import MethodNotAllowed, ModelNotFound, NoNode, NotFound, PointsmanError, Stopping
 from pointsman.gateway.access import Access
 from pointsman.gateway.exchange import Exchange, Relaying
+from pointsman.gateway.feedback import PATH as FEEDBACK
+from pointsman.gateway.feedback import answer_to, read_feedback
 from pointsman.gateway.intake import Intake
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.routes import Route
@@ -20,6 +22,7 @@ _MODELS = b"/v1/models"
 _HEALTH = b"/health"
 _OWN = (_HEALTH, _MODELS, b"*")
 _READING = (b"GET", b"HEAD")
+_WRITING = (b"POST",)
 _CORS = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"GET, HEAD, POST, OPTIONS"),
@@ -51,13 +54,14 @@ class Front:
     def objection(self, head: RequestHead) -> PointsmanError | None:
         """The refusal a head earns by its path, method or key; None for a good one."""
         path = head.path
-        own = path in _OWN or path.startswith(_MODELS + b"/")
-        if not own and path not in self._routes:
+        methods = self._methods(path)
+        if not methods:
             return NotFound(f"{_shown(path)} is not served here")
         if head.method == b"OPTIONS":
             return None
-        if (own and head.method not in _READING) or (not own and head.method != b"POST"):
-            return MethodNotAllowed(f"{_shown(head.method)} is not allowed on {_shown(path)}")
+        if head.method not in methods:
+            allowed = [method.decode() for method in (*methods, b"OPTIONS")]
+            return MethodNotAllowed(f"{_shown(head.method)} is not allowed on {_shown(path)}", allowed=allowed)
         try:
             if path != _HEALTH:
                 self._access.tenant(head.fields)
@@ -77,10 +81,24 @@ class Front:
         path = head.path
         route = self._routes.get(path)
         if route is None:
-            self._answer(path, self._intake.request_id(head.fields), reply)
+            if path == FEEDBACK:
+                self._feedback(head, body, reply)
+            else:
+                self._answer(path, self._intake.request_id(head.fields), reply)
             return None
         work = self._intake.work(route, head, body, self._access.tenant(head.fields))
         return self._relaying.begin(work, reply, connection)
+
+    def _methods(self, path: bytes) -> tuple[bytes, ...]:
+        """The methods a path takes, none for a path that is not served."""
+        if path in self._routes or path == FEEDBACK:
+            return _WRITING
+        return _READING if path in _OWN or path.startswith(_MODELS + b"/") else ()
+
+    def _feedback(self, head: RequestHead, body: bytes, reply: Reply) -> None:
+        report = read_feedback(body, self._access.tenant(head.fields))
+        self._relaying.driver.call(lambda now: self._dispatcher.feedback(report, now))
+        reply.send(own_lines(200, _JSON, self._intake.request_id(head.fields)), answer_to(report))
 
     def _answer(self, path: bytes, request_id: bytes, reply: Reply) -> None:
         if path == _HEALTH:

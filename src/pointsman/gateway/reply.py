@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pointsman.brain.model.errors import ClientError, PointsmanError
+from pointsman.brain.model.errors import ClientError, MethodNotAllowed, PointsmanError
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.heads import own_lines
 from pointsman.wire.http1.request import RequestHead
@@ -96,4 +96,6 @@ def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:
         extra.append((b"retry-after", b"%d" % max(1, round(error.retry_after_s))))
     if isinstance(error, ClientError) and error.status == 401:
         extra.append((b"www-authenticate", b"Bearer"))
+    if isinstance(error, MethodNotAllowed):
+        extra.append((b"allow", ", ".join(error.allowed).encode()))
     return own_lines(error.status, b"application/json", request_id, extra)

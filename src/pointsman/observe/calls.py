@@ -11,7 +11,7 @@ import msgspec
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome
-from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
@@ -134,6 +134,11 @@ class Report(_Call, frozen=True, tag="report"):
     now: float
 
 
+class Feedback(_Call, frozen=True, tag="feedback"):
+    report: ClientReport
+    now: float
+
+
 class Share(_Call, frozen=True, tag="share"):
     now: float
 
@@ -163,6 +168,7 @@ Call = (
     | Tokens
     | Finished
     | Report
+    | Feedback
     | Share
     | Hear
     | Tick

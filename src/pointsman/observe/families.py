@@ -52,6 +52,13 @@ COUNTED = (
     _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
     _family("counter", "probe_failures", "node", "probe_failures", "Probes that failed or found no models."),
     _family("counter", "load_unknown", "node", "load_unknown", "Good probes that told nothing of the node's load."),
+    _family(
+        "counter",
+        "feedback",
+        "node word",
+        "feedback",
+        "Words of clients on answers: good, bad (counted as a failure), or late (bad, but the node has moved on).",
+    ),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family("counter", "config_reloads", "result", "config_reloads", "Reloads of the configuration: ok or failed."),

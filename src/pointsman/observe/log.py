@@ -10,6 +10,7 @@ from typing import Any
 
 from pointsman.brain.model.facts import (
     Fact,
+    FedBack,
     LoadUnknown,
     NodeChanged,
     PanicChanged,
@@ -36,6 +37,7 @@ class Log:
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
+            FedBack: self._fed_back,
             PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
@@ -64,6 +66,11 @@ class Log:
         if fact.node not in self._silent:
             self._silent.add(fact.node)
             self._log.warning("node %s tells no load: it is judged by our own account of it alone", fact.node)
+
+    def _fed_back(self, fact: FedBack) -> None:
+        if fact.counted:
+            text = "node %s: a client says that the answer to request %r was bad: %r"
+            self._log.info(text, fact.node, fact.report.request, fact.report.reason)
 
     def _panic_changed(self, fact: PanicChanged) -> None:
         level, does = (WARNING, "goes to all nodes that do not refuse") if fact.panic else (INFO, "goes to them alone")

@@ -14,6 +14,7 @@ from pointsman.brain.model.facts import (
     Decided,
     Ended,
     Fact,
+    FedBack,
     FirstToken,
     LoadUnknown,
     NodeChanged,
@@ -71,6 +72,7 @@ class Metrics:
         self.transitions: Counts = defaultdict(int)
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
+        self.feedback: Counts = defaultdict(int)
         self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
@@ -87,6 +89,7 @@ class Metrics:
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
+            FedBack: self._fed_back,
             PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
@@ -151,6 +154,10 @@ class Metrics:
     def _load_unknown(self, fact: LoadUnknown) -> None:
         self.load_unknown[(fact.node,)] += 1
 
+    def _fed_back(self, fact: FedBack) -> None:
+        word = "good" if fact.report.good else "bad" if fact.counted else "late"
+        self.feedback[fact.node, word] += 1
+
     def _panic_changed(self, fact: PanicChanged) -> None:
         self.panics[(fact.model,)] += fact.panic
 
@@ -162,7 +169,7 @@ class Metrics:
 
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
-        first = (self.transitions, self.probe_failures, self.load_unknown)
+        first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback)
         second = (self.lanes, self.requests, self.tries)
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:

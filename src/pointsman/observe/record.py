@@ -17,7 +17,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order, Start
 from pointsman.brain.model.outcome import Outcome
-from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
@@ -125,6 +125,11 @@ class Journaled:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         orders = self._dispatcher.report(report, now)
         self._write(calls.Report(report, now), orders)
+        return orders
+
+    def feedback(self, report: ClientReport, now: float) -> list[Order]:
+        orders = self._dispatcher.feedback(report, now)
+        self._write(calls.Feedback(report, now), orders)
         return orders
 
     def share(self, now: float) -> list[Order]:

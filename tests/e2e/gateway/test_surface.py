@@ -11,6 +11,7 @@ from .conftest import World, chat
 from .scripted_upstream import Received, ScriptedUpstream, always, never, respond
 
 GOOD = always(respond(b"{}"))
+ALLOWED = {"/health": "GET, HEAD, OPTIONS", "/v1/chat/completions": "POST, OPTIONS"}
 
 
 async def test_models_and_health(world: World) -> None:
@@ -54,6 +55,7 @@ async def test_nothing_else_passes(world: World, path: str, method: str, status:
     client = await world.client()
     response = await client.ask(chat() if method == "POST" else None, path=path, method=method)
     assert (response.status, response.json()["error"]["code"]) == (status, code)
+    assert response.headers.get("allow") == (ALLOWED[path] if status == 405 else None)
     assert not world.nodes[0].requests
     assert (await client.ask(path="/health", method="GET")).status == 200  # the connection lives on
 

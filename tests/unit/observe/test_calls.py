@@ -5,7 +5,7 @@ import pytest
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
-from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Booked, Known, PeerReport, Sent
@@ -32,6 +32,7 @@ EXAMPLES = [
     calls.Tokens(1, 16, 0.1),
     calls.Finished(1, Outcome(verdict=Verdict.FAIL, reason="reset"), 0.1),
     calls.Report(NodeReport(node="a", ok=True, models=("m",)), 0.1),
+    calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
     calls.Share(0.1),
     calls.Hear(
         PeerReport(

@@ -4,6 +4,7 @@ import pytest
 
 from pointsman.brain.model.facts import (
     Fact,
+    FedBack,
     LoadUnknown,
     NodeChanged,
     PanicChanged,
@@ -13,6 +14,7 @@ from pointsman.brain.model.facts import (
     Queued,
 )
 from pointsman.brain.model.node import NodeState
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
 from pointsman.observe.log import AGAIN_SECONDS, Log
 
@@ -71,6 +73,13 @@ def test_a_node_that_tells_no_load_is_told_of_once(caplog: pytest.LogCaptureFixt
     assert [line for line in told if "tells no load" in line] == [
         "WARNING node a tells no load: it is judged by our own account of it alone"
     ] * 2
+
+
+def test_complaints_that_count_on_one_line_each(caplog: pytest.LogCaptureFixture) -> None:
+    bad = ClientReport(request="r", tenant="", good=False, reason="two\nlines")
+    assert lines(caplog, FedBack(0.0, "a", bad, True), FedBack(0.0, "a", bad, False)) == [
+        "INFO node a: a client says that the answer to request 'r' was bad: 'two\\nlines'"
+    ]
 
 
 def test_panic_and_its_end(caplog: pytest.LogCaptureFixture) -> None:

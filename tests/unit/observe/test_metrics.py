@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pointsman.brain.model.facts import (
+    FedBack,
     LoadUnknown,
     NodeChanged,
     PanicChanged,
@@ -12,6 +13,7 @@ from pointsman.brain.model.facts import (
     Refused,
 )
 from pointsman.brain.model.outcome import Verdict
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
 from pointsman.observe.metrics import Metrics
 
@@ -58,6 +60,9 @@ def test_forwards_are_told_by_the_reason_of_the_placement(life: Any) -> None:
     assert metrics.lanes["m", "a"].forwards == 1
 
 
+BAD = ClientReport(request="r", tenant="", good=False, reason="two\nlines")
+
+
 def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[..., Any]) -> None:
     request = Request(id="r", model="m")
     metrics = feed(
@@ -68,6 +73,8 @@ def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[...,
         NodeChanged(now=0.0, node="a", before="up", after="down", event="fail"),
         ProbeFailed(now=0.0, node="a", state="up", reason="refused"),
         LoadUnknown(now=0.0, node="a"),
+        FedBack(now=0.0, node="a", report=BAD, counted=True),
+        FedBack(now=0.0, node="a", report=BAD, counted=False),
         PanicChanged(now=0.0, model="m", panic=True, in_use=1, nodes=3),
         PanicChanged(now=1.0, model="m", panic=False, in_use=2, nodes=3),
         PolicyChanged(now=0.0, scope="default", policy="jffc"),
@@ -75,6 +82,7 @@ def test_decisions_waits_refusals_and_changes_are_counted(decided: Callable[...,
     )
     assert metrics.probe_failures == {("a",): 1}
     assert metrics.load_unknown == {("a",): 1}
+    assert metrics.feedback == {("a", "bad"): 1, ("a", "late"): 1}
     assert metrics.panics == {("m",): 1}
     assert metrics.policy_errors == {("jffc", "pick"): 1}
     assert metrics.decisions == {("least_requests", "shortest"): 1, ("least_requests", "full"): 1}

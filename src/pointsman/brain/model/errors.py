@@ -8,7 +8,9 @@ PointsmanError
 │   │   └── ModelNotFound  404 model_not_found
 │   ├── MethodNotAllowed   405 method_not_allowed
 │   ├── RequestTimeout     408 request_timeout
+│   ├── Conflict           409 conflict
 │   ├── BodyTooLarge       413 request_too_large
+│   ├── TooManyRequests    429 rate_limit_exceeded (Retry-After)
 │   └── HeadTooLarge       431 headers_too_large
 ├── Overloaded             the fleet cannot take it now (503, Retry-After)
 │   ├── QueueFull          503 queue_full
@@ -72,8 +74,14 @@ class ModelNotFound(NotFound):
 
 
 class MethodNotAllowed(ClientError):
+    """`allowed` are the methods the path takes."""
+
     status = 405
     code = "method_not_allowed"
+
+    def __init__(self, message: str, *, param: str | None = None, allowed: Sequence[str] = ()) -> None:
+        super().__init__(message, param=param)
+        self.allowed = tuple(allowed)
 
 
 class RequestTimeout(ClientError):
@@ -81,9 +89,26 @@ class RequestTimeout(ClientError):
     code = "request_timeout"
 
 
+class Conflict(ClientError):
+    status = 409
+    code = "conflict"
+
+
 class BodyTooLarge(ClientError):
     status = 413
     code = "request_too_large"
+
+
+class TooManyRequests(ClientError):
+    """The tenant has used up what it may do; try again after `retry_after_s` seconds."""
+
+    status = 429
+    code = "rate_limit_exceeded"
+    kind = "rate_limit_error"
+
+    def __init__(self, message: str, *, param: str | None = None, retry_after_s: float = 1.0) -> None:
+        super().__init__(message, param=param)
+        self.retry_after_s = retry_after_s
 
 
 class HeadTooLarge(ClientError):

@@ -6,6 +6,7 @@ import msgspec
 
 from pointsman.brain.model.choice import Scores
 from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import View
 
@@ -113,6 +114,15 @@ class LoadUnknown(msgspec.Struct, frozen=True, gc=False):
     node: str
 
 
+class FedBack(msgspec.Struct, frozen=True, gc=False):
+    """A client said of a request that ended how good its answer was; `counted` if that counts against `node`."""
+
+    now: float
+    node: str
+    report: ClientReport
+    counted: bool
+
+
 class PanicChanged(msgspec.Struct, frozen=True, gc=False):
     """Too few of the nodes that should serve `model` are in use, so all that do not refuse are; or no longer so."""
 
@@ -151,6 +161,7 @@ Fact = (
     | NodeChanged
     | ProbeFailed
     | LoadUnknown
+    | FedBack
     | PanicChanged
     | PolicyChanged
     | PolicyRaised

@@ -1,4 +1,4 @@
-"""What is learned about a node from outside a request: probes, metric scrapes, heartbeats."""
+"""What is learned about a node from outside a request: probes, metric scrapes, heartbeats, the word of clients."""
 
 import msgspec
 
@@ -24,3 +24,12 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     block_tokens: int | None = None
     load: float | None = None
     started_at: float | None = None
+
+
+class ClientReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What `tenant` says of the answer to its `request` (an id), after it ended; `reason` is its own free text."""
+
+    request: str
+    tenant: str
+    good: bool
+    reason: str = ""

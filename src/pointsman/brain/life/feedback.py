@@ -1,0 +1,73 @@
+"""Clients' own word on answers: whom a request was served by, and how often a tenant may complain.
+
+Strategy: an answer that came whole and in time may still be garbage, and only its client can tell. Its complaint is
+believed like a failure that was seen here, once a request and for some minutes. So that nobody can talk nodes out of
+the fleet, complaints go through a bucket for each tenant (GCRA: all that is kept is when the bucket is full again).
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from pointsman.brain.model.errors import Conflict, NotFound, TooManyRequests
+from pointsman.brain.model.reports import ClientReport
+
+REMEMBERED = 4096
+"""Requests that may still be reported on: at 100 a second, those of the last 40 s."""
+REMEMBERED_SECONDS = 600.0
+"""A complaint that comes later says little about how the node is now."""
+BURST = 10
+SPACING_SECONDS = 5.0
+"""Complaints of one tenant that count: so many at once, and one more in this time."""
+TENANTS = 4096
+"""Buckets kept before those that are full are dropped."""
+
+
+class Served(NamedTuple):
+    """Who served a request: the node's row and the row's generation. `failed` if it counts as a failure already."""
+
+    row: int
+    generation: int
+    failed: bool
+    ended: float
+
+
+class FeedbackDesk:
+    """Remembers the last requests that ended, by tenant and id."""
+
+    def __init__(self) -> None:
+        self._served: OrderedDict[tuple[str, str], Served | None] = OrderedDict()
+        self._full_at: dict[str, float] = {}
+
+    def remember(self, tenant: str, request: str, served: Served) -> None:
+        """A request ended. Of several with one id the last is meant."""
+        key = tenant, request
+        self._served[key] = served
+        self._served.move_to_end(key)
+        if len(self._served) > REMEMBERED:
+            self._served.popitem(last=False)
+
+    def take(self, report: ClientReport, now: float) -> Served:
+        """Accept a report: whom it is about. Raises NotFound, Conflict or TooManyRequests, and then changes nothing."""
+        key = report.tenant, report.request
+        served = self._served.get(key, _UNKNOWN)
+        if served is None:
+            raise Conflict("there was feedback on this request already", param="request_id")
+        if now - served.ended > REMEMBERED_SECONDS:
+            raise NotFound("no request of this id has ended of late", param="request_id")
+        if not report.good:
+            self._pay(report.tenant, now)
+        self._served[key] = None
+        return served
+
+    def _pay(self, tenant: str, now: float) -> None:
+        """Take one complaint out of the tenant's bucket. Raises TooManyRequests if it is empty."""
+        full_at = max(now, self._full_at.get(tenant, now))
+        wait = full_at - now - (BURST - 1) * SPACING_SECONDS
+        if wait > 0.0:
+            raise TooManyRequests(f"feedback counts once in {SPACING_SECONDS:g} s; try again later", retry_after_s=wait)
+        if len(self._full_at) >= TENANTS:
+            self._full_at = {name: due for name, due in self._full_at.items() if due > now}
+        self._full_at[tenant] = full_at + SPACING_SECONDS
+
+
+_UNKNOWN = Served(0, 0, False, float("-inf"))
