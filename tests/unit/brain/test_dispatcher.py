@@ -11,7 +11,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Placed, PolicyRaised, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Abort, Refuse
+from pointsman.brain.model.orders import Abort, Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
@@ -443,3 +443,21 @@ def test_a_ramp_that_is_switched_off_is_over() -> None:
     driver.obey(driver.dispatcher.configure(BrainSettings(slow_start_s=0.0), 0.0))
     driver.tick(1.0)
     assert driver.dispatcher.fleet.cap[0] == 10
+
+
+def test_patience_for_a_first_token_follows_what_is_expected() -> None:
+    """Four times the expected wait and prefill, within floor and ceiling: what is long is not cut for it."""
+    driver = TestDriver("least_requests")
+    driver.add("a", slots=1000, hardware="H100", profile="Llama-3-8B")
+
+    def patience(tokens: int) -> float:
+        request = Request(id="r", model="m", prompt_tokens=tokens, stream=True)
+        start = driver.dispatcher.submit(request, 0.0)[0]
+        assert isinstance(start, Start)
+        return start.first_token_s
+
+    assert patience(10) == 30.0
+    ahead = [patience(100_000) for _ in range(100)]
+    assert ahead == sorted(ahead)
+    assert ahead[-1] == 600.0
+    assert any(30.0 < seconds < 600.0 for seconds in ahead)

@@ -1,0 +1,83 @@
+"""Connections to nodes: how they are kept, watched and let go."""
+
+import asyncio
+import socket
+
+import pytest
+
+from pointsman.gateway.settings import Limits, Timeouts
+
+from .conftest import World, chat
+from .scripted_upstream import Received, always, respond
+
+GOOD = always(respond(b"{}"))
+
+
+def idle_sockets(world: World) -> list[socket.socket]:
+    """Of the connections that wait for their next request."""
+    pools = world.gateway._targets._pools.values()
+    return [connection._transport.get_extra_info("socket") for pool in pools for connection in pool._idle]
+
+
+async def test_a_silent_peer_is_noticed(world: World) -> None:
+    """The kernel probes a silent connection and gives up on bytes that nobody acknowledges."""
+    await world.open(GOOD)
+    client = await world.client()
+    assert (await client.ask(chat())).status == 200
+    sock = idle_sockets(world)[-1]
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+    assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 30
+
+
+async def test_an_unused_connection_is_closed_before_the_engine_would(world: World) -> None:
+    await world.open(GOOD, timeouts=Timeouts(node_idle_s=0.1, lame_duck_s=0))
+    client = await world.client()
+    assert (await client.ask(chat())).status == 200
+    assert idle_sockets(world)
+    await world.until(lambda: not idle_sockets(world), 1.0)
+    before = world.nodes[0].connections
+    assert (await client.ask(chat())).status == 200
+    assert world.nodes[0].connections == before + 1
+
+
+async def test_no_more_are_kept_than_allowed(world: World) -> None:
+    release = asyncio.Event()
+
+    async def held(_: Received, writer: asyncio.StreamWriter) -> None:
+        await release.wait()
+        writer.write(respond(b"{}"))
+
+    await world.open(held, limits=Limits(idle_connections=2))
+    clients = [await world.client() for _ in range(6)]
+    for client in clients:
+        client.send(chat())
+    await world.until(lambda: len(world.nodes[0].requests) == 6)
+    release.set()
+    assert {(await client.response()).status for client in clients} == {200}
+    await world.at_rest()
+    assert len(idle_sockets(world)) == 2
+
+
+@pytest.mark.parametrize("given", ["", "has space", "x" * 129, "émoji", "a;b", "<script>"])
+async def test_a_malformed_request_id_is_replaced(world: World, given: str) -> None:
+    """An id goes into logs and headers: only a well-formed one is taken over."""
+    await world.open(GOOD)
+    client = await world.client()
+    response = await client.ask(chat(), headers=(f"x-request-id: {given}",))
+    told = response.headers["x-request-id"]
+    assert told.startswith("req-")
+    assert world.nodes[0].requests[0].header("x-request-id") == told
+    assert sum(name == "x-request-id" for name, _ in world.nodes[0].requests[0].headers) == 1
+
+
+@pytest.mark.parametrize("given", ["", "0", "-1", "1.5", "soon", "1e3", "9" * 16])
+async def test_a_malformed_limit_is_refused(world: World, given: str) -> None:
+    await world.open(GOOD)
+    client = await world.client()
+    response = await client.ask(chat(), headers=(f"x-request-timeout-ms: {given}",))
+    assert (response.status, response.json()["error"]["code"]) == (400, "invalid_request_error")
+    assert (await client.ask(chat(), headers=("x-request-timeout-ms: 1000",))).status == 200
+    assert world.nodes[0].requests[0].header("x-request-timeout-ms") is None
