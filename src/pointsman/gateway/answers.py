@@ -73,14 +73,16 @@ class PlainAnswer:
 
     __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status", "kept")
 
-    def __init__(self, head: ResponseHead, reply: Reply, request_id: bytes, *, speaks: bool) -> None:
+    def __init__(
+        self, head: ResponseHead, length: int | None, reply: Reply, request_id: bytes, *, speaks: bool
+    ) -> None:
         self._reply = reply
         self._speaks = speaks
         self._status = head.status
         self._copy: list[bytes] = []
         self._copied = 0
         self.kept: Kept | None = None
-        reply.start(response_lines(head, request_id), head.length, bodiless=head.status in (204, 304))
+        reply.start(response_lines(head, request_id), length, bodiless=head.status in (204, 304))
 
     def take(self, data: bytes) -> None:
         self._copied += len(data)

@@ -139,7 +139,7 @@ class Attempt:
 
     # The connection's callbacks
 
-    def on_response_head(self, head: ResponseHead) -> None:
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None:
         work = self._work
         if head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
@@ -147,7 +147,7 @@ class Attempt:
         elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._owner, work.strip_usage)
         else:
-            self._answer = PlainAnswer(head, self._reply, work.id, speaks=work.events != "unread")
+            self._answer = PlainAnswer(head, length, self._reply, work.id, speaks=work.events != "unread")
 
     def on_response_body(self, data: bytes) -> None:
         self._heard = True

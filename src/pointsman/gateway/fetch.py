@@ -29,7 +29,7 @@ class _Collector:
         self._status = 0
         self._body = bytearray()
 
-    def on_response_head(self, head: ResponseHead) -> None:
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None:  # noqa: ARG002 - the sink's signature
         self._status = head.status
 
     def on_response_body(self, data: bytes) -> None:

@@ -186,12 +186,11 @@ class ClientConnection(asyncio.Protocol):
 
     # The reader's callbacks
 
-    def on_head(self, head: RequestHead) -> None:
+    def on_head(self, head: RequestHead, length: int | None) -> None:
         if self._closing:
             return  # behind the last request that is answered here
         front = self._front = self._server.front  # to the end of this request, whatever is configured meanwhile
         objection = front.objection(head)
-        length = head.content_length
         if objection is not None and (head.expects_continue or length is None or length > _SMALL_BODY):
             raise objection
         self._objection = objection

@@ -23,7 +23,7 @@ _JOINED_BYTES = 64 * 1024
 class UpstreamSink(Protocol):
     """Who waits for a response. After `on_complete` or `on_lost` nothing more comes."""
 
-    def on_response_head(self, head: ResponseHead) -> None: ...
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
     def on_response_body(self, data: bytes) -> None: ...
 
@@ -106,9 +106,9 @@ class UpstreamConnection(asyncio.Protocol):
         if self._reader.complete and self._sink is not None:
             self._complete(sink)
 
-    def on_response_head(self, head: ResponseHead) -> None:
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None:
         if self._sink is not None:
-            self._sink.on_response_head(head)
+            self._sink.on_response_head(head, length)
 
     def connection_lost(self, error: Exception | None) -> None:
         sink = self._sink

@@ -41,11 +41,10 @@ def work(body: Any, path: str = "/v1/chat/completions", models: tuple[str, ...] 
         method=b"POST",
         target=path.encode(),
         path=path.encode(),
-        headers=[],
         fields=named,
         keep_alive=True,
         modern=True,
-        content_length=None,
+        onward=b"",
         expects_continue=False,
     )
     driver: Any = Driver(*models)

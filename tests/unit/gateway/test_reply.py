@@ -26,11 +26,10 @@ def reply(method: bytes = b"POST", *, modern: bool = True, keep_alive: bool = Tr
         method=method,
         target=b"/",
         path=b"/",
-        headers=[],
         fields={},
         keep_alive=keep_alive,
         modern=modern,
-        content_length=0,
+        onward=b"",
         expects_continue=False,
     )
     transport: Any = Transport()

@@ -14,14 +14,13 @@ ASKED = RequestHead(
     method=b"POST",
     target=b"/",
     path=b"/",
-    headers=[],
     fields={},
     keep_alive=True,
     modern=True,
-    content_length=0,
+    onward=b"",
     expects_continue=False,
 )
-ANSWERED = ResponseHead(200, [], {b"content-type": b"text/event-stream"}, None, True, False)
+ANSWERED = ResponseHead(200, b"HTTP/1.1 200 OK\r\n", {b"content-type": b"text/event-stream"}, True, False)
 
 
 class Nobody:

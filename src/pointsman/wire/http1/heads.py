@@ -1,51 +1,10 @@
-"""Writing heads: what of a head travels on, and what is ours to say.
-
-A proxy drops hop-by-hop headers (RFC 9110, 7.6.1) and those named in `Connection`. Besides them a client's credentials
-end here, control headers are ours, and bodies are asked for uncompressed, since their copy is read for accounting.
-"""
+"""Writing heads: what of a head travels on (`lines.py`), and what is ours to say."""
 
 from collections.abc import Iterable
-from http import HTTPStatus
 
-from pointsman.wire.http1.request import Headers, RequestHead
+from pointsman.wire.http1.lines import status_line
+from pointsman.wire.http1.request import RequestHead
 from pointsman.wire.http1.response import ResponseHead
-
-HOP_BY_HOP = frozenset(
-    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding"
-    b" upgrade http2-settings".split()
-)
-_OURS_IN_REQUESTS = HOP_BY_HOP | frozenset(
-    b"host content-length expect accept-encoding authorization x-api-key api-key cookie x-request-id"
-    b" x-request-timeout-ms x-data-parallel-rank forwarded x-forwarded-for x-forwarded-host x-forwarded-proto"
-    b" x-real-ip".split()
-)
-_OURS_IN_RESPONSES = HOP_BY_HOP | frozenset(b"content-length x-request-id x-accel-buffering date server".split())
-_PRIVATE = b"x-pointsman-"
-
-_STATUS_LINES = {s.value: b"HTTP/1.1 %d %s\r\n" % (s.value, s.phrase.encode()) for s in HTTPStatus}
-
-
-def status_line(status: int) -> bytes:
-    """`HTTP/1.1 200 OK` with its line end; an unknown status gets an empty phrase."""
-    return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
-
-
-def forwarded(headers: Headers, ours: frozenset[bytes]) -> list[bytes]:
-    """The header lines that travel on: not `ours`, not private, not named in `Connection`."""
-    lines = []
-    for name, value in headers:
-        if name not in ours:
-            if not name.startswith(_PRIVATE):
-                lines.append(b"%b: %b\r\n" % (name, value))
-        elif name == b"connection" and value.lower() not in (b"keep-alive", b"close"):
-            return _without_named(headers, ours)
-    return lines
-
-
-def _without_named(headers: Headers, ours: frozenset[bytes]) -> list[bytes]:
-    named = {option.strip().lower() for name, value in headers if name == b"connection" for option in value.split(b",")}
-    kept = [(name, value) for name, value in headers if name not in named and name != b"connection"]
-    return forwarded(kept, ours)
 
 
 def request_head(client: RequestHead, prefix: bytes, node_lines: bytes, request_id: bytes, length: int) -> bytes:
@@ -53,7 +12,6 @@ def request_head(client: RequestHead, prefix: bytes, node_lines: bytes, request_
 
     `prefix` is the path of the node's base URL, without a slash at its end.
     """
-    lines = forwarded(client.headers, _OURS_IN_REQUESTS)
     return b"%b %b%b HTTP/1.1\r\n%baccept-encoding: identity\r\nx-request-id: %b\r\ncontent-length: %d\r\n%b\r\n" % (
         client.method,
         prefix,
@@ -61,7 +19,7 @@ def request_head(client: RequestHead, prefix: bytes, node_lines: bytes, request_
         node_lines,
         request_id,
         length,
-        b"".join(lines),
+        client.onward,
     )
 
 
@@ -72,9 +30,8 @@ def simple_request(method: str, target: str, node_lines: bytes) -> bytes:
 
 def response_lines(head: ResponseHead, request_id: bytes) -> bytes:
     """The status line and headers of a node's response that travel to the client, without framing and last line."""
-    lines = forwarded(head.headers, _OURS_IN_RESPONSES)
     buffering = b"x-accel-buffering: no\r\n" if head.is_event_stream else b""
-    return b"%b%bx-request-id: %b\r\n%b" % (status_line(head.status), b"".join(lines), request_id, buffering)
+    return b"%bx-request-id: %b\r\n%b" % (head.lines, request_id, buffering)
 
 
 def own_lines(status: int, content_type: bytes, request_id: bytes, extra: Iterable[tuple[bytes, bytes]] = ()) -> bytes:

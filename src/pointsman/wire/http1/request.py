@@ -14,8 +14,8 @@ import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge, PointsmanError
-
-Headers = list[tuple[bytes, bytes]]
+from pointsman.wire.http1.lines import OURS_IN_REQUESTS, Headers, forwarded
+from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated, repeated
 
 _FRAMING_PER_BYTE = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
@@ -40,27 +40,30 @@ class HttpLimits(msgspec.Struct, frozen=True):
 
 
 class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A request up to its body. `headers` keeps order and repetition, names in lower case; `fields` is for look-up.
+    """A request up to its body, but for its length: heads that differ in nothing else are one value.
 
     `target` is in origin form (or `*`), also when the client sent an absolute one, and `path` is it without its query;
-    `content_length` is None for a chunked body; `expects_continue` tells that the client waits for a 100.
+    `fields` is for look-up, names in lower case; `onward` are the header lines that travel on; `expects_continue` tells
+    that the client waits for a 100.
     """
 
     method: bytes
     target: bytes
     path: bytes
-    headers: Headers
     fields: dict[bytes, bytes]
+    onward: bytes
     keep_alive: bool
     modern: bool
-    content_length: int | None
     expects_continue: bool
 
 
 class RequestSink(Protocol):
-    """Who is told. An exception raised from `on_head` ends the reading and comes out of `feed`."""
+    """Who is told. An exception raised from `on_head` ends the reading and comes out of `feed`.
 
-    def on_head(self, head: RequestHead) -> None: ...
+    `length` is that of the body, None when it comes in chunks.
+    """
+
+    def on_head(self, head: RequestHead, length: int | None) -> None: ...
 
     def on_request(self, head: RequestHead, body: bytes) -> None: ...
 
@@ -78,7 +81,9 @@ class RequestReader:
         "_head",
         "_headers",
         "_host",
+        "_known",
         "_left",
+        "_length",
         "_limits",
         "_line",
         "_parser",
@@ -101,6 +106,8 @@ class RequestReader:
         self._body = self._size = self._left = 0
         self._start = self._tail = b""
         self._host = b""
+        self._known: Repeated[RequestHead] | None = None
+        self._length: int | None = None
         self._closing = False
         self.inside_message = False
 
@@ -109,6 +116,23 @@ class RequestReader:
 
         After an error the connection is beyond repair: answer and close.
         """
+        if not self._recognised(data):
+            self._read(data)
+
+    def _recognised(self, data: bytes) -> bool:
+        """Take `data` if it is a whole request with the same head as the one before."""
+        known = self._known
+        if known is None or self._size or self._head is not None or self._closing:
+            return False
+        at = known.body_at(data)
+        length = len(data) - at
+        if at < 0 or length > self._limits.body:
+            return False
+        self._sink.on_head(known.head, length)
+        self._sink.on_request(known.head, data[at:])
+        return True
+
+    def _read(self, data: bytes) -> None:
         at = 0
         while at < len(data) and not self._closing:
             if self._left:
@@ -142,6 +166,7 @@ class RequestReader:
 
     def _take(self, piece: bytes) -> None:
         """Take bytes of a head, or of a body in chunks."""
+        begins = self._head is None and not self._size
         self._size += len(piece)
         if self._head is None:
             if self._size > self._limits.head:
@@ -150,8 +175,12 @@ class RequestReader:
                 self._read_line(piece)
         self._tail = b"" if piece.endswith(_EMPTY_LINE) else (self._tail + piece)[-3:]
         self._parse(piece)
-        if self._head is not None:
-            self._check_framing()
+        head = self._head
+        if head is None:
+            return
+        self._check_framing()
+        if begins and head.keep_alive and not head.expects_continue and len(piece) + LENGTH_DIGITS <= self._limits.head:
+            self._known = repeated(piece, head)
 
     def _read_line(self, piece: bytes) -> None:
         """Read the request line, once it is whole: llhttp takes several spaces, other protocols, bare CR or LF."""
@@ -214,8 +243,8 @@ class RequestReader:
         head = self._checked_head()
         self._head = head
         self._size = 0
-        self._left = head.content_length or 0
-        self._sink.on_head(head)
+        self._left = self._length or 0
+        self._sink.on_head(head, self._length)
 
     def on_body(self, piece: bytes) -> None:
         self._pieces.append(piece)
@@ -230,7 +259,7 @@ class RequestReader:
         head, pieces = self._head, self._pieces
         if head is None:
             return  # the head is read again without its offer of an upgrade
-        if head.content_length is None:
+        if self._length is None:
             self._check_framing()
         self._line = self._head = None
         self._pieces = []
@@ -254,16 +283,15 @@ class RequestReader:
             target = _origin_form(method, target, rest)
         modern = minor == b"1"
         self._check_host(fields, modern)
-        length = self._length(fields, modern)
+        self._length = self._checked_length(fields, modern)
         return RequestHead(
             method=method,
             target=target,
             path=target.partition(b"?")[0],
-            headers=headers,
             fields=fields,
+            onward=forwarded(headers, OURS_IN_REQUESTS),
             keep_alive=self._parser.should_keep_alive(),
             modern=modern,
-            content_length=length,
             expects_continue=modern and fields.get(b"expect", b"").strip().lower() == b"100-continue",
         )
 
@@ -284,13 +312,13 @@ class RequestReader:
                 raise BadRequest("the Host header is not a host and port")
             self._host = host
 
-    def _length(self, fields: dict[bytes, bytes], modern: bool) -> int | None:
+    def _checked_length(self, fields: dict[bytes, bytes], modern: bool) -> int | None:
         coding = fields.get(b"transfer-encoding")
         if coding is not None:
             if not modern or coding.lower() != b"chunked":
                 raise BadRequest("the only transfer coding accepted is chunked")
             return None
-        length = int(fields.get(b"content-length", b"0"))
+        length = int(fields.pop(b"content-length", b"0"))
         if length > self._limits.body:
             raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
         return length

@@ -6,29 +6,25 @@ import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from pointsman.wire.http1.coding import BadCoding, Decoding, decoding_of
-from pointsman.wire.http1.request import Headers
+from pointsman.wire.http1.lines import OURS_IN_RESPONSES, Headers, forwarded, status_line
+from pointsman.wire.http1.repeated import Repeated, repeated
 
 _HEAD_LIMIT = 64 * 1024  # bytes
 _LAST_STATUS = 599
 
 
 class ResponseHead(msgspec.Struct, frozen=True):
-    """Status and headers (names in lower case) of a response; `length` None means not announced.
+    """Status and headers of a response, but for its length: heads that differ in nothing else are one value.
 
+    `lines` are the status line and the headers that travel on, `fields` is for look-up, names in lower case.
     `until_close` tells that only the end of the connection ends the body. A coding that is undone is not shown.
     """
 
     status: int
-    headers: Headers
+    lines: bytes
     fields: dict[bytes, bytes]
-    length: int | None
-    keep_alive: bool
+    is_event_stream: bool
     until_close: bool
-
-    @property
-    def is_event_stream(self) -> bool:
-        fields = self.fields
-        return fields.get(b"content-type", b"").startswith(b"text/event-stream") and b"content-encoding" not in fields
 
 
 class Garbage(Exception):
@@ -40,19 +36,33 @@ class Garbage(Exception):
 
 
 class ResponseSink(Protocol):
-    """Who is told of the head, as soon as it is complete."""
+    """Who is told of the head, as soon as it is complete; `length` is the body's, None if not announced."""
 
-    def on_response_head(self, head: ResponseHead) -> None: ...
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
 
 class ResponseReader:
     """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end."""
 
-    __slots__ = ("_decoding", "_head", "_headers", "_parser", "_pieces", "_sink", "_size", "complete", "reusable")
+    __slots__ = (
+        "_begun",
+        "_decoding",
+        "_head",
+        "_headers",
+        "_known",
+        "_length",
+        "_parser",
+        "_pieces",
+        "_sink",
+        "_size",
+        "complete",
+        "reusable",
+    )
 
     def __init__(self, sink: ResponseSink) -> None:
         self._sink = sink
         self._parser = HttpResponseParser(self)
+        self._known: Repeated[ResponseHead] | None = None
         self.expect_response()
 
     def expect_response(self) -> None:
@@ -61,7 +71,9 @@ class ResponseReader:
         self._head: ResponseHead | None = None
         self._decoding: Decoding | None = None
         self._headers: Headers = []
+        self._length: int | None = None
         self._size = 0
+        self._begun = False
         self.complete = False
         self.reusable = False
 
@@ -70,6 +82,26 @@ class ResponseReader:
 
         Raises Garbage, also behind a complete response, which `complete` then tells.
         """
+        if self._begun:
+            return self._read(data)
+        self._begun = True
+        known = self._known
+        at = -1 if known is None else known.body_at(data)
+        if known is None or at < 0:
+            return self._read_first(data)
+        self._head = known.head
+        self.complete = self.reusable = True
+        self._sink.on_response_head(known.head, len(data) - at)
+        return data[at:]
+
+    def _read_first(self, data: bytes) -> bytes:
+        """Read a response's first bytes; when they are all of it, its head is remembered for the next one."""
+        body = self._read(data)
+        if body and len(body) == self._length and self._head is not None and self.reusable:
+            self._known = repeated(data[: -len(body)], self._head)
+        return body
+
+    def _read(self, data: bytes) -> bytes:
         try:
             self._parser.feed_data(data)
         except HttpParserCallbackError as error:
@@ -120,7 +152,7 @@ class ResponseReader:
         if status < 200:
             return
         fields = dict(self._headers)
-        length = fields.get(b"content-length")
+        length = fields.pop(b"content-length", None)
         chunked = b"transfer-encoding" in fields
         until_close = length is None and not chunked and status not in (204, 304)
         # llhttp forgets the flag when the message completes, so it is read now.
@@ -128,16 +160,16 @@ class ResponseReader:
         self.reusable = keep_alive and not until_close
         if chunked or not keep_alive:  # other versions are never kept alive
             self._check_version(chunked)
-        size = None if length is None or chunked else int(length)
+        self._length = None if length is None or chunked else int(length)
         coding = fields.get(b"content-encoding")
         if coding is not None:
             self._decoding = decoding_of(coding)
         if self._decoding is not None:
-            size = None
+            self._length = None
             del fields[b"content-encoding"]
             self._headers = [header for header in self._headers if header[0] != b"content-encoding"]
-        self._head = ResponseHead(status, self._headers, fields, size, self.reusable, until_close)
-        self._sink.on_response_head(self._head)
+        self._head = _head(status, self._headers, fields, until_close)
+        self._sink.on_response_head(self._head, self._length)
 
     def on_body(self, piece: bytes) -> None:
         self._pieces.append(piece)
@@ -165,3 +197,9 @@ class ResponseReader:
         if self.complete and not decoding.complete:
             raise Garbage("the coded body ends too soon")
         return body
+
+
+def _head(status: int, headers: Headers, fields: dict[bytes, bytes], until_close: bool) -> ResponseHead:
+    streams = fields.get(b"content-type", b"").startswith(b"text/event-stream") and b"content-encoding" not in fields
+    lines = status_line(status) + forwarded(headers, OURS_IN_RESPONSES)
+    return ResponseHead(status, lines, fields, streams, until_close)

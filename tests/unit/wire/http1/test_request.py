@@ -7,7 +7,7 @@ import weakref
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.smuggling import AMBIGUOUS, CHAT, PATH, SECOND, UNUSUAL
+from tests.support.smuggling import AMBIGUOUS, CHAT, PATH, SECOND, UNUSUAL, by_length
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, ClientError, HeadTooLarge
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
@@ -16,10 +16,12 @@ from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
 class Sink:
     def __init__(self) -> None:
         self.heads: list[RequestHead] = []
+        self.lengths: list[int | None] = []
         self.requests: list[tuple[RequestHead, bytes]] = []
 
-    def on_head(self, head: RequestHead) -> None:
+    def on_head(self, head: RequestHead, length: int | None) -> None:
         self.heads.append(head)
+        self.lengths.append(length)
 
     def on_request(self, head: RequestHead, body: bytes) -> None:
         self.requests.append((head, body))
@@ -50,10 +52,11 @@ def test_cut_at_every_byte(raw: bytes) -> None:
 def test_what_a_head_says() -> None:
     ((head, _),) = read(PLAIN)
     assert (head.method, head.path, head.target) == (b"POST", b"/v1/x", b"/v1/x?a=b")
-    assert head.headers == [(b"host", b"h"), (b"x-two", b"1"), (b"x-two", b"2"), (b"content-length", b"5")]
-    assert (head.keep_alive, head.modern, head.content_length) == (True, True, 5)
+    assert head.onward == b"x-two: 1\r\nx-two: 2\r\n"
+    assert head.fields == {b"host": b"h", b"x-two": b"2"}
+    assert (head.keep_alive, head.modern) == (True, True)
     ((old, _),) = read(b"GET / HTTP/1.0\r\n\r\n")
-    assert (old.keep_alive, old.modern, old.content_length) == (False, False, 0)
+    assert (old.keep_alive, old.modern) == (False, False)
     ((closing, _),) = read(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     assert not closing.keep_alive
 
@@ -192,9 +195,86 @@ def test_an_upgrade_offer_is_ignored_with_its_body() -> None:
         assert b"upgrade" not in head.fields
 
 
+def added(reader: RequestReader, sink: Sink, data: bytes) -> list[object]:
+    """What reading `data` adds: requests, lengths told, an error."""
+    sink.requests, sink.lengths = [], []
+    error: object = None
+    try:
+        reader.feed(data)
+    except ClientError as refusal:
+        error = (type(refusal), str(refusal))
+    return [*sink.requests, *sink.lengths, error, reader.inside_message]
+
+
+def read_again(first: bytes, then: bytes, limits: HttpLimits) -> list[object]:
+    sink = Sink()
+    reader = RequestReader(sink, limits)
+    reader.feed(first)
+    return added(reader, sink, then)
+
+
+def read_anew(data: bytes, limits: HttpLimits) -> list[object]:
+    sink = Sink()
+    return added(RequestReader(sink, limits), sink, data)
+
+
+AGAIN = [
+    PLAIN,
+    PLAIN[:-1],
+    PLAIN + b"x",
+    PLAIN + PLAIN,
+    PLAIN[:-5],
+    HEAD + b"Content-Length: 7\r\n\r\ngoodbye",
+    HEAD + b"Content-Length: 007\r\n\r\ngoodbye",
+    HEAD + b"Content-Length: 0\r\n\r\n",
+    HEAD + b"Content-Length: 11\r\n\r\nhello world",
+    HEAD + b"Content-Length: 999999999999\r\n\r\nhello",
+    *(
+        HEAD + b"Content-Length: %b\r\n\r\nhello" % odd
+        for odd in (b"+5", b"-5", b"", b" 5", b"5 ", b"5,5", b"0x5", b"5_0")
+    ),
+    HEAD + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello",
+    HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    HEAD + b"Content-Length: 5\n\r\nhello",
+    b"\r\n" + PLAIN,
+]
+
+
+@pytest.mark.parametrize("again", AGAIN)
+def test_a_head_that_comes_again_is_read_as_if_it_were_new(again: bytes) -> None:
+    for limits in (HttpLimits(), HttpLimits(head=len(PLAIN) - 5, body=10)):
+        assert read_again(PLAIN, again, limits) == read_anew(again, limits)
+        continued = HEAD + b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        assert read_again(continued + b"hello", again, HttpLimits()) == read_anew(again, HttpLimits())
+
+
+@pytest.mark.parametrize("raw", [*AMBIGUOUS.values(), *UNUSUAL.values()], ids=[*AMBIGUOUS, *UNUSUAL])
+def test_behind_a_usual_request_all_is_read_as_if_it_were_first(raw: bytes) -> None:
+    usual = by_length()
+    assert read_again(usual, raw, HttpLimits()) == read_anew(raw, HttpLimits())
+
+
+@given(st.data())
+def test_a_request_like_the_one_before_is_read_as_if_it_were_new(data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(PLAIN)))
+    to = data.draw(st.integers(at, min(len(PLAIN), at + 4)))
+    again = PLAIN[:at] + data.draw(st.binary(max_size=4)) + PLAIN[to:]
+    assert read_again(PLAIN, again, HttpLimits()) == read_anew(again, HttpLimits())
+
+
+def test_heads_that_come_again_are_one_value() -> None:
+    sink = Sink()
+    reader = RequestReader(sink, HttpLimits())
+    for body in (b"hello", b"goodbye"):
+        reader.feed(HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    assert sink.heads[0] is sink.heads[1]
+    assert sink.lengths == [5, 7]
+    assert [body for _, body in sink.requests] == [b"hello", b"goodbye"]
+
+
 def test_what_the_sink_raises_comes_out() -> None:
     class Refusing(Sink):
-        def on_head(self, head: RequestHead) -> None:
+        def on_head(self, head: RequestHead, length: int | None) -> None:
             raise BodyTooLarge("no")
 
     with pytest.raises(BodyTooLarge, match="no"):

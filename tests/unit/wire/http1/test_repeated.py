@@ -1,0 +1,40 @@
+"""A head is recognised by all its bytes but the digits of its length."""
+
+import pytest
+
+from pointsman.wire.http1.repeated import repeated
+
+RAW = b"POST / HTTP/1.1\r\nA: 1\r\ncontent-LENGTH: \t5\r\nB: 2\r\n\r\n"
+
+
+@pytest.mark.parametrize(("digits", "body"), [(b"5", b"hello"), (b"0", b""), (b"12", b"x" * 12), (b"00000003", b"abc")])
+def test_any_length(digits: bytes, body: bytes) -> None:
+    known = repeated(RAW, "head")
+    assert known is not None
+    assert known.head == "head"
+    again = RAW.replace(b"5", digits)
+    assert known.body_at(again + body) == len(again)
+    assert known.body_at(again + body + b"x") == -1
+    assert known.body_at((again + body)[:-1]) == -1
+
+
+@pytest.mark.parametrize("digits", [b"", b"+5", b" 5", b"5 ", b"\xb2", b"0000000005", b"5\r\n"])
+def test_odd_lengths_are_not_recognised(digits: bytes) -> None:
+    known = repeated(RAW, "head")
+    assert known is not None
+    assert known.body_at(RAW.replace(b"5", digits) + b"hello") == -1
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        RAW.replace(b"content-LENGTH: \t5", b"C: d"),
+        RAW.replace(b"content-LENGTH: \t5", b"Xcontent-length: 5"),
+        RAW.replace(b"5", b"5 "),
+        RAW.replace(b"5", b"0123456789"),
+        RAW[:-2],
+        RAW + RAW,
+    ],
+)
+def test_what_is_not_remembered(raw: bytes) -> None:
+    assert repeated(raw, "head") is None
