@@ -106,6 +106,7 @@ async def test_waiting_then_starting(world: World) -> None:
     for client in clients:
         client.send(chat())
     await world.until(lambda: world.dispatcher.queued().get("m") == 2)
+    await world.until(lambda: bool(world.nodes[0].requests))
     assert len(world.nodes[0].requests) == 1
     release.set()
     assert [(await client.response()).status for client in clients] == [200] * 3
