@@ -330,10 +330,15 @@ class Dispatcher:
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
         self._begin(ticket, lease, expected, answer.reason, now)
-        patience = min(
-            self.settings.first_token_ceiling_s, max(self.settings.first_token_floor_s, PATIENCE_FACTOR * expected)
-        )
-        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, patience)
+        if self.membership.on_probation(lease.row):
+            whole = 0.0 if ticket.request.stream else ticket.output_tokens * float(view.tpot_base[answer.index])
+            self._agenda.add(now + self._patience(expected + whole), self._probation_over, lease.id)
+        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, self._patience(expected))
+
+    def _patience(self, expected: float) -> float:
+        """How long (seconds) what was predicted to take `expected` may take."""
+        settings = self.settings
+        return min(settings.first_token_ceiling_s, max(settings.first_token_floor_s, PATIENCE_FACTOR * expected))
 
     def _begin(self, ticket: Ticket, lease: Lease, expected: float, reason: str, now: float) -> None:
         ticket.lease = lease
@@ -362,9 +367,11 @@ class Dispatcher:
         return self._enter(ticket, now)
 
     def _elsewhere(self, ticket: Ticket, lease: Lease) -> bool:
-        """Whether some node is left that has not failed this ticket."""
+        """Whether some node is left that has not failed this ticket, be it one to wait for."""
         tried = {*ticket.excluded, lease.node}
-        return any(self.fleet.spec(row).name not in tried for row in self.fleet.serves(ticket.request.model))
+        fleet = self.fleet
+        left = (row for row in fleet.serves(ticket.request.model) if fleet.spec(row).name not in tried)
+        return any(fleet.states[row] is not NodeState.DRAINING for row in left)
 
     def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
         failed = outcome.verdict in (Verdict.FAIL, Verdict.BUSY)
@@ -422,6 +429,12 @@ class Dispatcher:
         if lease is not None:
             self.placement.ledger.prefilled(lease.booking)
             self.waiting.pump(self.fleet.models[lease.row], now)
+
+    def _probation_over(self, lease_id: int, now: float) -> None:  # noqa: ARG002 - called by the agenda
+        """A node on trial has its own time for its one request: else one that hangs would stay on trial for hours."""
+        lease = self._leases.get(lease_id)
+        if lease is not None and lease.first_at is None and self.membership.on_probation(lease.row):
+            self._out.append(Abort(lease.id, "trial_timeout"))
 
     def _check_leases(self, _: None, now: float) -> None:
         """Leases are kept in the order they began: look from the oldest until one is young."""

@@ -166,6 +166,10 @@ class Membership:
             memory.pop(row, None)
         self._panic.look(models, now)
 
+    def on_probation(self, row: int) -> bool:
+        """Whether the node has to show first that it works: it is on trial, or down and used in panic."""
+        return self._fleet.states[row] is NodeState.DOWN or self.health.on_trial(row)
+
     def first_token(self, row: int, now: float) -> None:
         """A request began to be answered."""
         self._progress[row] = now

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.upstream import UpstreamConnection
@@ -12,6 +13,7 @@ from pointsman.gateway.upstream import UpstreamConnection
 from .conftest import World, chat
 from .scripted_upstream import (
     DONE,
+    HANG,
     ROLE,
     STREAM_HEAD,
     Cut,
@@ -233,3 +235,33 @@ async def test_a_connection_lost_before_it_was_used_fails_the_try(
     client = await world.client()
     assert (await client.ask(chat())).status == 502
     await world.at_rest()
+
+
+async def test_an_engines_retry_after_is_passed_on_when_nobody_else_helps(world: World) -> None:
+    await world.open(*[always(respond(b'{"error":"full"}', 429, extra="retry-after: 7\r\n"))] * 2)
+    client = await world.client()
+    response = await client.ask(chat())
+    assert (response.status, response.headers["retry-after"], response.body) == (429, "7", b'{"error":"full"}')
+    assert all(len(node.requests) == 1 for node in world.nodes)
+    for _ in range(20):
+        await client.ask(chat())
+    assert world.dispatcher.available() == 2, "back-pressure opens no breaker"
+
+
+async def test_a_node_that_hangs_is_found_by_its_probes_and_what_hangs_there_goes_elsewhere(world: World) -> None:
+    """As a stopped process does: its kernel still takes connections."""
+    probing = Timeouts(probe_s=0.15, lame_duck_s=0)
+    await world.open(never, GOOD, timeouts=probing)
+    stuck, client = await world.client(), await world.client()
+    stuck.send(chat(), headers=("x-request-id: stuck",))
+    await world.until(lambda: bool(world.nodes[0].requests))
+    world.nodes[0].pages["/health"] = HANG
+    for probe in range(4):  # two make it suspect, two more take it out; they come by themselves, at other times
+        world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
+        await world.until(lambda made=probe: len(world.nodes[0].probes) > made + 1)
+        await asyncio.sleep(0.2)
+    assert str(world.dispatcher.fleet.states[0]) == "down"
+    assert (await stuck.response()).body == b'{"good":true}'
+    for _ in range(4):
+        assert (await client.ask(chat())).status == 200
+    assert len(world.nodes[0].requests) == 1

@@ -373,6 +373,46 @@ def test_what_hangs_on_a_node_that_is_down_is_aborted_with_each_bad_probe() -> N
     assert driver.ended[ticket] == "node_failed"
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_trial_has_its_own_time_and_ends_with_it(stream: bool) -> None:
+    driver = TestDriver("round_robin", first_token_floor_s=40.0)
+    for name in "abc":
+        driver.add(name)
+    for _ in range(4):
+        driver.report("a", ok=False)
+    driver.tick(13.0)
+    driver.report("a")
+    ticket = next(ticket for ticket in iter(lambda: driver.submit(stream=stream), None) if driver.node(ticket) == "a")
+    driver.tick(39.9)
+    assert driver.node(ticket) == "a"
+    driver.tick(0.2)
+    assert driver.node(ticket) in "bc"
+    assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+
+
+def test_work_that_is_long_anyway_has_longer_for_a_trial() -> None:
+    driver = TestDriver("round_robin", first_token_floor_s=2.0)
+    for name in "abc":
+        driver.add(name)
+    for _ in range(4):
+        driver.report("a", ok=False)
+    driver.tick(13.0)
+    driver.report("a")
+    ticket = next(ticket for ticket in iter(lambda: driver.submit(stream=False), None) if driver.node(ticket) == "a")
+    driver.tick(10.0)
+    assert driver.node(ticket) == "a"
+
+
+def test_nobody_waits_for_a_node_that_is_being_drained() -> None:
+    driver = TestDriver()
+    for name in "ab":
+        driver.add(name)
+    driver.obey(driver.dispatcher.drain("b", 0.0))
+    ticket = driver.submit()
+    driver.finish(driver.lease_of(ticket), FAILED)
+    assert driver.ended[ticket] == "node_failed"
+
+
 def test_nodes_on_trial_do_not_count_among_those_that_stay() -> None:
     driver = TestDriver()
     for name in "abcd":
