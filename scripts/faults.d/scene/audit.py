@@ -44,9 +44,18 @@ class Audits:
         moments = [record.wall for _, record in self.of(request_id) if record.event == event]
         return moments[-1] if moments else None
 
-    def running(self) -> list[str]:
-        """Requests that were started more often than ended, an engine that died apart."""
-        return [each for each, records in self.records.items() if _count(records, "start") > _ends(records)]
+    def running(self, dead: str = "") -> list[str]:
+        """Requests started more often than ended; what the engine `dead` took with it does not count."""
+        return [
+            each
+            for each, records in self.records.items()
+            if _count(records, "start") - self.lost(each, dead) > _ends(records)
+        ]
+
+    def lost(self, request_id: str, engine: str) -> bool:
+        """Whether the engine started it and never told of its end."""
+        records = [(where, record) for where, record in self.of(request_id) if where == engine]
+        return _count(records, "start") > _ends(records)
 
     def tally(self, request_ids: Iterable[str]) -> dict[str, int]:
         """How many of these were aborted, finished or never started by any engine."""

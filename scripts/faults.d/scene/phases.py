@@ -13,7 +13,7 @@ QUEUE_MODEL = "queue"
 HOLE_MODEL = "hole"
 LONG = 2000
 """Tokens of an answer that does not end by itself while the scene looks."""
-SLOW = 100.0
+SLOW = 40.0
 """So much slower is an engine that is to keep silent after its headers."""
 SETTLE_S = 0.05
 READY_WITHIN_S = 10.0
