@@ -14,6 +14,7 @@ from scene.world import Plan, World, world
 
 GAP_MS = 50.0
 BATCH = 32
+PER_STREAM_MS = 0.2
 TOKENS = (20, 60)
 LEAD_IN_S = 5.0
 """Load before anything happens, and after all is well again."""
@@ -29,19 +30,23 @@ def arguments(made: argparse.ArgumentParser, seconds: float) -> None:
 def load_of(options: argparse.Namespace, port: int, seconds: float) -> Load:
     """A load of so many seconds; equal options give equal loads."""
     shape = Shape(TOKENS, plain_share=options.plain)
-    rate = rate_at(options.utilisation, shape, options.seed, engine(GAP_MS, BATCH), engines=3)
+    rate = rate_at(options.utilisation, shape, options.seed, _engine(), engines=3)
     return Load(port, demand(shape, options.seed, rate, seconds))
 
 
 @asynccontextmanager
 async def stage(
-    options: argparse.Namespace, engines: dict[str, Any] | None = None, **more: Any
+    options: argparse.Namespace, run: str = "", shutdown_s: float = 2.0, **more: Any
 ) -> AsyncIterator[World]:
-    """A started world; `engines` are further flags of the engines, `more` further keys of the gateway's file."""
-    flags = engine(GAP_MS, BATCH, **(engines or {}))
+    """A started world, of the `run` of that name where a scene has several; `more` are further keys of the gateway."""
+    flags = _engine(shutdown_seconds=shutdown_s)
     plan = Plan(flags, settings(options, **more), {"slots": BATCH}, workers=options.workers)
-    async with world(plan, options.keep) as here:
+    async with world(plan, options.keep and f"{options.keep}/{run}") as here:
         yield here
+
+
+def _engine(**more: Any) -> dict[str, Any]:
+    return engine(GAP_MS, BATCH, decode_per_sequence_ms=PER_STREAM_MS, **more)
 
 
 @asynccontextmanager
