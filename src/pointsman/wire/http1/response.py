@@ -192,10 +192,11 @@ class ResponseReader:
     def _decoded(self, decoding: Decoding, body: bytes) -> bytes:
         try:
             body = decoding.feed(body)
+            if self.complete and not decoding.complete:
+                raise BadCoding("the coded body ends too soon")
         except BadCoding as error:
+            self.complete = self.reusable = False  # its framing is whole, the answer is not
             raise Garbage(str(error)) from None
-        if self.complete and not decoding.complete:
-            raise Garbage("the coded body ends too soon")
         return body
 
 
