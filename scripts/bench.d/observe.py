@@ -13,7 +13,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
-from pointsman.brain.model.view import Columns, View
+from pointsman.brain.model.view import Cells, View
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.decisions import Decisions
@@ -66,7 +66,7 @@ def fleet() -> Dispatcher:
 
 
 def decide(request: Request) -> Decided:
-    columns, scores = Columns.zeros(NODES), np.random.default_rng(0).random(NODES)
+    columns, scores = Cells(NODES).columns(), np.random.default_rng(0).random(NODES)
     view = View(columns, np.arange(NODES), overlap=np.zeros(NODES), prompt_tokens=8e3, output_tokens=200.0, whole=True)
     return Decided(
         now=1.0, ticket=1, request=request, policy="least_requests", view=view, scores=scores, chosen=3, reason="cost",

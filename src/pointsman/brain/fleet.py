@@ -16,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.bounds import Bounds
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.view import Columns, Floats, Rows
+from pointsman.brain.model.view import COLUMNS, Cells, Floats, Rows
 
 MAX_NODES = 4096
 DEFAULT_SLOTS = 64
@@ -42,15 +42,16 @@ class _Candidates(NamedTuple):
 class Fleet:
     """Nodes by row. Mutated only by the dispatcher and the parts it composes.
 
-    `columns` are the writable arrays (`capacity` rows); `table` aliases the rows in use, read-only. `cap` is the number
-    of requests a row may hold now, `bound` how many may be outstanding when this gateway places another (see `bounds`).
-    `admitted` tells who has passed a first probe, `refusing` who refused the last connection. A removed node's row is
-    used again; `generation` tells its tenants apart.
+    `columns` are the writable arrays (`capacity` rows), `cells` the same memory one number at a time, `table` aliases
+    the rows in use, read-only. `cap` is the number of requests a row may hold now, `bound` how many may be outstanding
+    when this gateway places another (see `bounds`). `admitted` tells who has passed a first probe, `refusing` who
+    refused the last connection. A removed node's row is used again; `generation` tells its tenants apart.
     """
 
     def __init__(self, capacity: int = MAX_NODES) -> None:
         self.capacity = capacity
-        self.columns = Columns.zeros(capacity)
+        self.cells = Cells(capacity)
+        self.columns = self.cells.columns()
         self.bounds = Bounds(capacity)
         self.cap: Floats = self.bounds.cap
         self.bound: Floats = self.bounds.bound
@@ -191,7 +192,7 @@ class Fleet:
 
     def _declare(self, row: int, spec: NodeSpec) -> None:
         columns = self.columns
-        for name in Columns.__slots__:
+        for name in COLUMNS:
             getattr(columns, name)[row] = 0.0
         columns.identity[row] = xxh3_64_intdigest(spec.name.encode()) >> 11
         columns.slots[row] = spec.slots or DEFAULT_SLOTS

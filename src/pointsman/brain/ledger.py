@@ -24,19 +24,19 @@ class Ledger:
     """Mutates the columns outstanding, running, backlog_tokens and context_tokens of `fleet`."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self._columns = fleet.columns
+        self._cells = fleet.cells
 
     def book(self, row: int, miss_tokens: int, context_tokens: int) -> Booking:
         """Count one more request on `row` with so many tokens to prefill and so many in its context at the end."""
-        columns = self._columns
-        columns.outstanding[row] += 1.0
-        columns.backlog_tokens[row] += miss_tokens
-        columns.context_tokens[row] += context_tokens
+        cells = self._cells
+        cells.outstanding[row] += 1.0
+        cells.backlog_tokens[row] += miss_tokens
+        cells.context_tokens[row] += context_tokens
         return Booking(row, miss_tokens, context_tokens)
 
     def prefilled(self, booking: Booking) -> None:
         """The prompt is computed (first token seen, or its predicted time has passed). Repeating is harmless."""
-        self._columns.backlog_tokens[booking.row] -= booking.backlog_tokens
+        self._cells.backlog_tokens[booking.row] -= booking.backlog_tokens
         booking.backlog_tokens = 0
 
     def running(self, booking: Booking) -> None:
@@ -44,7 +44,7 @@ class Ledger:
         self.prefilled(booking)
         if booking.open and not booking.running:
             booking.running = True
-            self._columns.running[booking.row] += 1.0
+            self._cells.running[booking.row] += 1.0
 
     def release(self, booking: Booking) -> None:
         """Give everything back. Repeating is harmless."""
@@ -52,8 +52,8 @@ class Ledger:
             return
         booking.open = False
         self.prefilled(booking)
-        columns = self._columns
-        columns.outstanding[booking.row] -= 1.0
-        columns.context_tokens[booking.row] -= booking.context_tokens
+        cells = self._cells
+        cells.outstanding[booking.row] -= 1.0
+        cells.context_tokens[booking.row] -= booking.context_tokens
         if booking.running:
-            columns.running[booking.row] -= 1.0
+            cells.running[booking.row] -= 1.0

@@ -21,6 +21,7 @@ from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable
 
 DEFAULT_KV_TOKENS = 262_144
@@ -113,13 +114,13 @@ class Placement:
         """Make the choice a lease: its requests, tokens and blocks are counted from now on."""
         fleet = self._fleet
         row = view.nodes.item(choice.index)
-        table = fleet.table
+        cells = fleet.cells
         prompt = ticket.prompt_tokens
-        overlap = min(int(view.overlap[choice.index]), prompt)
+        overlap = min(int(view.overlap.item(choice.index)), prompt)
         context = prompt + ticket.output_tokens
-        ahead = int(table.backlog_tokens[row])
-        running = int(table.running[row])
-        before = int(table.context_tokens[row])
+        ahead = int(cells.backlog_tokens[row])
+        running = int(cells.running[row])
+        before = int(cells.context_tokens[row])
         lease = Lease(lease_id, ticket, fleet.spec(row).name, self.ledger.book(row, prompt - overlap, context), now)
         lease.overlap_tokens = overlap
         lease.ahead_tokens = ahead
@@ -197,7 +198,7 @@ class Placement:
         rows, whole = fleet.candidates(ticket.request.model)
         outstanding = fleet.table.outstanding
         open_ = outstanding < fleet.bound[: len(outstanding)]
-        if not (whole and open_.all()):
+        if not (whole and every(open_)):
             rows = rows[open_[rows]]
             whole = len(rows) == len(fleet)
         for node in ticket.excluded:

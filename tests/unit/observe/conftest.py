@@ -10,14 +10,14 @@ from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.facts import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.view import Columns, View
+from pointsman.brain.model.view import Cells, View
 from pointsman.brain.policies.registry import build
 
 
 def view_of(outstanding: Sequence[float], rows: Sequence[int] | None = None, **rest: Any) -> View:
     """A view of nodes that differ in their outstanding requests only, at the given fleet rows."""
     n = len(outstanding)
-    columns = Columns.zeros(n if rows is None else max(rows) + 1)
+    columns = Cells(n if rows is None else max(rows) + 1).columns()
     nodes = np.arange(n) if rows is None else np.array(rows)
     columns.outstanding[nodes] = outstanding
     columns.slots[:] = 64.0

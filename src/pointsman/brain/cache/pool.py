@@ -11,33 +11,33 @@ class Pool:
     """Mutates the columns kv_capacity, kv_reserved and kv_cached of `fleet`. Amounts are whole blocks."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self._columns = fleet.columns
+        self._cells = fleet.cells
 
     def resize(self, row: int, blocks: float) -> None:
         """The node's capacity is `blocks` (inf = unknown)."""
-        self._columns.kv_capacity[row] = blocks
+        self._cells.kv_capacity[row] = blocks
         self._fit_cached(row)
 
     def blocks_for(self, row: int, tokens: float) -> int:
         """Blocks that hold `tokens` on `row`, rounded up."""
-        return -int(-tokens // self._columns.block_tokens.item(row))
+        return -int(-tokens // self._cells.block_tokens[row])
 
     def reserve(self, row: int, blocks: int) -> None:
         """A lease takes `blocks`. The engine queues what does not fit, so reserved may exceed the capacity."""
-        self._columns.kv_reserved[row] += blocks
+        self._cells.kv_reserved[row] += blocks
         self._fit_cached(row)
 
     def release(self, row: int, blocks: int) -> None:
         """A lease gives `blocks` back."""
-        self._columns.kv_reserved[row] -= blocks
+        self._cells.kv_reserved[row] -= blocks
 
     def cached(self, row: int, tokens: float) -> None:
         """The index believes `tokens` of prefixes on `row`."""
-        self._columns.kv_cached[row] = tokens // self._columns.block_tokens[row]
+        self._cells.kv_cached[row] = tokens // self._cells.block_tokens[row]
         self._fit_cached(row)
 
     def _fit_cached(self, row: int) -> None:
-        columns = self._columns
-        room = max(0.0, columns.kv_capacity.item(row) - columns.kv_reserved.item(row))
-        if columns.kv_cached.item(row) > room:
-            columns.kv_cached[row] = room
+        cells = self._cells
+        room = max(0.0, cells.kv_capacity[row] - cells.kv_reserved[row])
+        if cells.kv_cached[row] > room:
+            cells.kv_cached[row] = room

@@ -2,14 +2,13 @@
 
 Lengths span four orders of magnitude and are cut by `max_tokens`, so a mean alone will not do: the expectation is that
 of min(length, max_tokens) over logarithmic bins. A tenant with few answers leans on its model, a model on FIRST_GUESS.
+
+Requests ask far more often than a histogram changes by much. So a group keeps the sums it has worked out, one for each
+`max_tokens` asked for, and works them out anew only when its answers since then are a tenth of its memory.
 """
 
 from collections import OrderedDict
 from math import log2
-
-import numpy as np
-
-from pointsman.brain.model.view import Floats
 
 BINS_PER_OCTAVE = 2
 OCTAVES = 18  # up to 2^18 tokens
@@ -22,50 +21,91 @@ PRIOR_ANSWERS = 2.0
 FADE = 0.995
 """Weight kept per further answer of the same key: a memory of some 200 answers."""
 
-MOST_KEYS = 4096
+STALE_SHARE = 0.1
+"""A sum is worked out anew when the answers since the last time are this share of all that the histogram weighs."""
 
-_CENTRES: Floats = 2.0 ** ((np.arange(OCTAVES * BINS_PER_OCTAVE) + 0.5) / BINS_PER_OCTAVE)
-_LENGTHS: Floats = np.append(_CENTRES, 0.0)
-"""The length each cell of a histogram stands for; its last cell is no bin but counts all answers, fading with them."""
+MOST_KEYS = 4096
+MOST_LIMITS = 64
+"""Values of `max_tokens` a group keeps sums for; beyond it all are forgotten, for they are cheaply made again."""
+
+_BINS = OCTAVES * BINS_PER_OCTAVE
+_CENTRES = [2.0 ** ((number + 0.5) / BINS_PER_OCTAVE) for number in range(_BINS)]
+_RESCALE_ABOVE = 1e100
+
+
+class _Answers:
+    """The answers of one group. An older answer fades by what a newer one weighs more."""
+
+    __slots__ = ("_fresh", "_newest", "_sums", "_weights", "total")
+
+    def __init__(self) -> None:
+        self._weights = [0.0] * _BINS
+        self._newest = 1.0
+        self._sums: dict[int | None, float] = {}
+        self._fresh = 0
+        self.total = 0.0
+        """How many answers the histogram stands for, faded ones for less."""
+
+    def add(self, tokens: float) -> None:
+        """One answer of `tokens` (>= 1)."""
+        self._newest /= FADE
+        self._weights[min(_BINS - 1, int(log2(tokens) * BINS_PER_OCTAVE))] += self._newest
+        self.total = self.total * FADE + 1.0
+        self._fresh += 1
+        if self._fresh >= STALE_SHARE * self.total:
+            self._fresh = 0
+            self._sums.clear()
+        if self._newest > _RESCALE_ABOVE:
+            self._weights = [weight / self._newest for weight in self._weights]
+            self._newest = 1.0
+
+    def mean(self, limit: int | None, prior: float) -> float:
+        """Mean of min(length, limit), with `prior` as some of the answers."""
+        total = self._sums.get(limit)
+        if total is None:
+            total = self._sum(limit)
+        return (total + PRIOR_ANSWERS * prior) / (self.total + PRIOR_ANSWERS)
+
+    def _sum(self, limit: int | None) -> float:
+        most = float("inf") if limit is None else float(limit)
+        weighted: float = sum(
+            weight * min(centre, most) for weight, centre in zip(self._weights, _CENTRES, strict=True)
+        )
+        if len(self._sums) >= MOST_LIMITS:
+            self._sums.clear()
+        total = self._sums[limit] = weighted / self._newest
+        return total
 
 
 class OutputLength:
     """Expected output tokens; `observe` mutates. The least recently observed of MOST_KEYS keys is forgotten."""
 
     def __init__(self) -> None:
-        self._histograms: OrderedDict[tuple[str, str | None], Floats] = OrderedDict()
+        self._groups: OrderedDict[tuple[str, str | None], _Answers] = OrderedDict()
 
     def expect(self, model: str, tenant: str, max_tokens: int | None = None) -> float:
         """Expected output tokens of a request, at most `max_tokens`."""
-        lengths = _LENGTHS if max_tokens is None else np.minimum(_LENGTHS, float(max_tokens))
         guess = FIRST_GUESS if max_tokens is None else min(FIRST_GUESS, max_tokens)
-        of_model = self._mean((model, None), lengths, guess)
-        return self._mean((model, tenant), lengths, of_model)
+        of_model = self._groups.get((model, None))
+        if of_model is None:
+            return guess
+        guess = of_model.mean(max_tokens, guess)
+        of_tenant = self._groups.get((model, tenant))
+        return guess if of_tenant is None else of_tenant.mean(max_tokens, guess)
 
     def observe(self, model: str, tenant: str, tokens: float) -> None:
         """A request ended of itself after `tokens` of output. Ignores counts that are not positive."""
         if tokens <= 0.0:
             return
-        at = min(len(_CENTRES) - 1, int(log2(max(tokens, 1.0)) * BINS_PER_OCTAVE))
-        for key in ((model, None), (model, tenant)):
-            histogram = self._histogram(key)
-            histogram *= FADE
-            histogram[at] += 1.0
-            histogram[-1] += 1.0
+        tokens = max(tokens, 1.0)
+        self._group((model, None)).add(tokens)
+        self._group((model, tenant)).add(tokens)
 
-    def _mean(self, key: tuple[str, str | None], lengths: Floats, prior: float) -> float:
-        """The histogram's mean, its bins counted as `lengths`, with `prior` as some of the answers."""
-        histogram = self._histograms.get(key)
-        if histogram is None:
-            return prior
-        total = float(histogram.dot(lengths))
-        return (total + PRIOR_ANSWERS * prior) / (histogram.item(-1) + PRIOR_ANSWERS)
-
-    def _histogram(self, key: tuple[str, str | None]) -> Floats:
-        histogram = self._histograms.get(key)
-        if histogram is None:
-            if len(self._histograms) >= MOST_KEYS:
-                self._histograms.popitem(last=False)
-            histogram = self._histograms[key] = np.zeros(len(_LENGTHS))
-        self._histograms.move_to_end(key)
-        return histogram
+    def _group(self, key: tuple[str, str | None]) -> _Answers:
+        group = self._groups.get(key)
+        if group is None:
+            if len(self._groups) >= MOST_KEYS:
+                self._groups.popitem(last=False)
+            group = self._groups[key] = _Answers()
+        self._groups.move_to_end(key)
+        return group

@@ -4,11 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pointsman.brain.load.latency import NO_FEEDBACK, LatencyModel, PrefillPrior, TpotPrior
-from pointsman.brain.model.view import Columns
+from pointsman.brain.model.view import COLUMNS, Cells, Columns
 
 
 def make() -> tuple[LatencyModel, Columns]:
-    columns = Columns.zeros(2)
+    columns = Cells(2).columns()
     model = LatencyModel(columns)
     model.prior(0, PrefillPrior(), TpotPrior(), "H100")
     return model, columns
@@ -88,7 +88,7 @@ def test_columns_stay_finite_and_never_negative(samples: list[tuple[float, float
     for backlog, miss, overlap, seconds in samples:
         model.observe_prefill(0, backlog, miss, overlap, seconds)
         model.observe_tpot(0, backlog, miss, seconds)
-    for name in Columns.__slots__:
+    for name in COLUMNS:
         column = getattr(columns, name)
         assert np.isfinite(column).all()
         assert (column >= 0.0).all()

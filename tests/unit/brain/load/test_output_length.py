@@ -41,8 +41,18 @@ def test_memory_is_bounded() -> None:
     lengths = OutputLength()
     for i in range(MOST_KEYS + 10):
         lengths.observe("m", f"t{i}", 1 << 17)
-    assert len(lengths._histograms) == MOST_KEYS
+    assert len(lengths._groups) == MOST_KEYS
     assert lengths.expect("m", f"t{MOST_KEYS + 9}") > FIRST_GUESS
+
+
+def test_a_kept_sum_follows_within_a_tenth_of_the_memory() -> None:
+    lengths = OutputLength()
+    for _ in range(400):
+        lengths.observe("m", "t", 100)
+    before = lengths.expect("m", "t", 5000)
+    for _ in range(20):  # a tenth of the two hundred that it remembers
+        lengths.observe("m", "t", 4000)
+    assert lengths.expect("m", "t", 5000) > 2 * before
 
 
 @given(st.lists(st.floats(-5, 1e7), max_size=50), st.integers(0, 10_000))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.brain.model.view import COLUMNS, Columns, View
+from pointsman.brain.model.view import COLUMNS, Cells, Columns, View
 
 ROWS = 6
 
@@ -23,7 +23,7 @@ def view(table: Columns, nodes: list[int], **given: Any) -> View:
 
 def one(**cells: float) -> View:
     """A view of one node with the given cells, zero elsewhere but where a division needs more."""
-    table = Columns.zeros(1)
+    table = Cells(1).columns()
     given = {name: cells.pop(name) for name in ("prompt_tokens", "output_tokens", "priority") if name in cells}
     overlap = np.array([cells.pop("overlap", 0.0)])
     for name, value in ({"slots": 1.0, "kv_capacity": np.inf, "block_tokens": 16.0} | cells).items():
