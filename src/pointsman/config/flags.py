@@ -26,6 +26,7 @@ Key = Annotated[str, Meta(extra={"metavar": "KEY"})]
 Keys = Annotated[tuple[str, ...], Meta(extra={"metavar": "KEY,..."})]
 Name = Annotated[str, Meta(extra={"metavar": "NAME"})]
 Names = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME,..."})]
+Networks = Annotated[tuple[str, ...], Meta(extra={"metavar": "NETWORK,..."})]
 Paths = Annotated[tuple[str, ...], Meta(extra={"metavar": "PATH,..."})]
 Urls = Annotated[tuple[str, ...], Meta(extra={"metavar": "URL"})]
 

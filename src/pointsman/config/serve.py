@@ -13,9 +13,10 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Paths, Urls
+from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Networks, Paths, Urls
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
+from pointsman.gateway.peers import Peers
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import Limits, Timeouts
 
@@ -48,6 +49,9 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     models: dict[str, ModelSettings] = {}
     routes: dict[str, PlainRoute] = {}
     allow_paths: Annotated[Paths, Meta(description="further JSON paths to relay by their model")] = ()
+    trusted_peers: Annotated[
+        Networks, Meta(description="proxies whose Forwarded, X-Forwarded-* and X-Real-IP headers reach the nodes")
+    ] = ()
     api_keys: Annotated[Keys, Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
     node_key: Annotated[Key, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
     node_key_file: Annotated[File, Meta(description="file that holds the key shown to the nodes")] = ""
@@ -89,11 +93,15 @@ def policy_table(config: ServeConfig) -> PolicyTable:
 
 
 def gateway_settings(config: ServeConfig) -> GatewaySettings:
-    """What the data plane needs of it. Raises ConfigError for a bad address, path or unreadable file."""
+    """What the data plane needs of it. Raises ConfigError for a bad address, path or file."""
     host, port = address(config.listen, "listen")
     for path in (*config.routes, *config.allow_paths):
         if not path.startswith("/"):
             raise ConfigError(f"routes: {path!r} must begin with a slash")
+    try:
+        Peers(config.trusted_peers)
+    except ValueError as error:
+        raise ConfigError(f"`trusted_peers`: {error}") from None
     return GatewaySettings(
         host=host,
         port=port,
@@ -101,6 +109,7 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         node_key=_node_key(config),
         routes=config.routes,
         allow_paths=config.allow_paths,
+        trusted_peers=config.trusted_peers,
         timeouts=config.timeouts,
         limits=config.limits,
         chain_secret=_secret(config.chain_secret_file, "chain_secret_file").encode(),

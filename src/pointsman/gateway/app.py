@@ -25,6 +25,7 @@ from pointsman.gateway.exchange import Relaying
 from pointsman.gateway.front import Front
 from pointsman.gateway.intake import Intake
 from pointsman.gateway.origin import Origin
+from pointsman.gateway.peers import Peers
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
@@ -45,6 +46,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     node_key: str = ""
     routes: Mapping[str, PlainRoute] = {}
     allow_paths: tuple[str, ...] = ()
+    trusted_peers: tuple[str, ...] = ()
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
     chain_secret: bytes = b""
@@ -66,7 +68,8 @@ class Gateway:
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         self._front = self._new_front()
-        self._server = Server(self._front, self._deadlines, clock, timeouts, limits)
+        peers = Peers(settings.trusted_peers)
+        self._server = Server(self._front, self._deadlines, clock, timeouts, limits, peers)
         self._listener: asyncio.Server | None = None
 
     @property
@@ -116,7 +119,7 @@ class Gateway:
         lame = self._front.lame
         self._front = self._new_front()
         self._front.lame = lame
-        self._server.configure(self._front, timeouts, limits)
+        self._server.configure(self._front, timeouts, limits, Peers(settings.trusted_peers))
 
     def add_node(self, node: NodeSpec) -> None:
         """Raises ValueError for a bad URL or a taken id."""

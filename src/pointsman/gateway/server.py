@@ -18,6 +18,7 @@ import msgspec
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.clock import Clock
 from pointsman.gateway.deadlines import Deadlines
+from pointsman.gateway.peers import Peers
 from pointsman.gateway.reply import Reply, error_lines
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.framing import CONTINUE
@@ -72,22 +73,28 @@ class Server:
     `stopping` closes a connection after its answer, told or not; `retiring` once an answer has told its client so.
     """
 
-    def __init__(self, front: Front, deadlines: Deadlines, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
-        self.front = front
+    def __init__(
+        self,
+        front: Front,
+        deadlines: Deadlines,
+        clock: Clock,
+        timeouts: Timeouts,
+        limits: Limits,
+        trusted: Peers | None = None,
+    ) -> None:
         self.deadlines = deadlines
         self.clock = clock
-        self.timeouts = timeouts
-        self.limits = limits
-        self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
+        self.configure(front, timeouts, limits, trusted or Peers())
         self.connections: set[ClientConnection] = set()
         self.stopping = False
         self.retiring = False
 
-    def configure(self, front: Front, timeouts: Timeouts, limits: Limits) -> None:
-        """Serve the requests that begin from now on so; connections there are keep their sizes."""
+    def configure(self, front: Front, timeouts: Timeouts, limits: Limits, trusted: Peers) -> None:
+        """Serve the requests that begin from now on so; connections there are keep their sizes and trust."""
         self.front = front
         self.timeouts = timeouts
         self.limits = limits
+        self.trusted = trusted
         self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
 
     def connection(self) -> ClientConnection:
@@ -144,6 +151,9 @@ class ClientConnection(asyncio.Protocol):
         transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the base class
         self._transport = transport
         transport.set_write_buffer_limits(high=self._server.limits.stream_buffer_bytes)
+        if self._server.trusted:
+            peer = transport.get_extra_info("peername")
+            self._reader.trusted = isinstance(peer, tuple) and self._server.trusted.trust(peer[0])
         self._expect_within(self._server.timeouts.client_head_s)
         self._server.connections.add(self)
         self._server.deadlines.watch(self)

@@ -78,6 +78,22 @@ async def test_request_reaches_the_node_as_sent(world: World) -> None:
     assert "secret" not in str(request.headers)
 
 
+@pytest.mark.parametrize(("peers", "passes"), [((), False), (("10.0.0.0/8",), False), (("127.0.0.0/8",), True)])
+async def test_only_a_trusted_peer_says_on_whose_behalf_it_asks(
+    world: World, peers: tuple[str, ...], passes: bool
+) -> None:
+    await world.open(always(respond(b"{}")), trusted_peers=peers)
+    client = await world.client()
+    behalf = ("forwarded: for=10.0.0.1", "x-forwarded-for: 10.0.0.1", "x-forwarded-user: root", "x-real-ip: 10.0.0.1")
+    for _ in range(2):
+        assert (await client.ask(chat(), headers=(*behalf, "x-pointsman-node: evil"))).status == 200
+    for request in world.nodes[0].requests:
+        sent = {f"{name}: {value}" for name, value in request.headers}
+        assert (set(behalf) <= sent) is passes
+        assert passes or not set(behalf) & sent
+        assert request.header("x-pointsman-node") is None
+
+
 async def test_usage_is_asked_for_and_taken_out(world: World) -> None:
     await world.open(stream(ROLE, TEXT, STOP, USAGE, DONE))
     client = await world.client()

@@ -124,6 +124,8 @@ def test_wrong_paths_and_addresses() -> None:
     assert address(":8080", "listen") == ("0.0.0.0", 8080)
     with pytest.raises(ConfigError, match="slash"):
         gateway_settings(ServeConfig(allow_paths=("x",)))
+    with pytest.raises(ConfigError, match=r"trusted_peers.*10\.0\.0\.1/8"):
+        gateway_settings(ServeConfig(trusted_peers=("10.0.0.1/8",)))
 
 
 def test_keys_from_files_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
