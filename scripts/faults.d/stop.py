@@ -127,6 +127,9 @@ def tell_victims(report: Report, stormy: Run) -> None:
     for name, group in groups.items():
         longest = max((each.answer.ended_at - each.answer.sent_at for each in group if each.answer), default=0.0)
         table.rows.append((name, len(group), dict(Counter(each.verdict for each in group)), ms(longest)))
+    waited = groups["there at the stop, not begun"] + groups["sent to it while stopped"]
+    late = [each for each in waited if ended(stormy, each) >= stormy.went_on]
+    report.claim("none that had not begun waits until it goes on", not late, f"{len(late)} of {len(waited)}")
     honest = {"ok", "error event", "status 504", "status 502"}
     strange = Counter(each.verdict for each in on_it if each.verdict not in honest)
     report.claim("requests on the stopped engine have an honest end", not strange, dict(strange) or "all of them")

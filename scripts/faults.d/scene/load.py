@@ -20,6 +20,8 @@ class Sent:
     """One request of the load: when it was due (seconds since the load began), and what came of it."""
 
     due: float
+    kept: bool
+    """Whether over a connection that is kept and used again."""
     answer: Answer | None = None
     refused: str = ""
     """Why there was no connection to send it over."""
@@ -62,6 +64,7 @@ class Load:
     sent: list[Sent] = field(default_factory=list)
     _idle: list[Connection] = field(default_factory=list)
     _began: float = 0.0
+    _stopped: bool = False
 
     async def run(self) -> None:
         """Until the last request has been answered."""
@@ -70,11 +73,17 @@ class Load:
         async with asyncio.TaskGroup() as group:
             for number, (due, ask) in enumerate(self.demand.arrivals):
                 await asyncio.sleep(self._began + due - loop.time())
-                sent = Sent(due)
+                if self._stopped:
+                    break
+                sent = Sent(due, kept=number % 2 == 0)
                 self.sent.append(sent)
-                group.create_task(self._send(sent, ask, kept=number % 2 == 0))
+                group.create_task(self._send(sent, ask))
         for connection in self._idle:
             connection.close()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped = True
 
     @property
     def now(self) -> float:
@@ -88,18 +97,18 @@ class Load:
     def under_way(self) -> list[Sent]:
         return [each for each in self.sent if each.answer is None or not each.answer.ended_at]
 
-    async def _send(self, sent: Sent, ask: Ask, kept: bool) -> None:
-        connection = self._kept() if kept else None
+    async def _send(self, sent: Sent, ask: Ask) -> None:
+        connection = self._kept() if sent.kept else None
         if connection is None:
             try:
                 connection = await Connection.to(self.port)
             except OSError as error:
                 sent.refused = f"no connection: {error.strerror}"
                 return
-        lines = () if kept else ("connection: close",)
+        lines = () if sent.kept else ("connection: close",)
         sent.answer = connection.send(ask, *lines)
         await connection.ended()
-        if connection.open and kept:
+        if connection.open and sent.kept:
             self._idle.append(connection)
         else:
             connection.close()
