@@ -60,19 +60,12 @@ class StreamAnswer:
 
     def take(self, data: bytes) -> None:
         """Raises EventTooLarge."""
-        see = self._account.see
-        strip = self._strip_usage
-        events = self._cutter.feed(data)
-        if len(events) == 1:
-            out = b"" if see(events[0]) and strip else events[0]
+        account = self._account
+        if self.begun and not self._cutter.rest and account.again(data):
+            self._reply.write(data)
         else:
-            out = b"".join([event for event in events if not (see(event) and strip)])
-        if self.begun:
-            if out:
-                self._reply.write(out)
-        else:
-            self._hold(out)
-        if self._account.content_events - self._told >= TOKENS_EVERY:
+            self._take_closely(data)
+        if account.content_events - self._told >= TOKENS_EVERY:
             self._tell()
 
     def end(self) -> Outcome:
@@ -94,6 +87,19 @@ class StreamAnswer:
             self._reply.write(data_event(error_body(error)) + data_event(b"[DONE]"))
             self._reply.end()
         return ended(Verdict.FAIL, reason, 502, self._account.usage, delivered=self.begun)
+
+    def _take_closely(self, data: bytes) -> None:
+        see = self._account.see
+        strip = self._strip_usage
+        events = self._cutter.feed(data)
+        if len(events) == 1:
+            out = b"" if see(events[0]) and strip else events[0]
+        else:
+            out = b"".join([event for event in events if not (see(event) and strip)])
+        if not self.begun:
+            self._hold(out)
+        elif out:
+            self._reply.write(out)
 
     def _complete(self, rest: bytes) -> Outcome:
         account = self._account

@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from pointsman.wire.decoding import decoder, mended
+from pointsman.wire.openai.alike import Alike
 from pointsman.wire.sse import event_data
 
 
@@ -88,6 +89,10 @@ class StreamAccount(Protocol):
     error: bytes
     usage: Usage
 
+    def again(self, data: bytes) -> bool:
+        """Take `data` if it is one whole event that is known by sight: one more with content. Else nothing is taken."""
+        ...
+
     def see(self, event: bytes) -> bool:
         """Take one raw event; true when it is nothing but the usage of the whole stream."""
         ...
@@ -97,15 +102,15 @@ class StreamAccount(Protocol):
         ...
 
 
-class ChatAccount:
+class ChatAccount(Alike):
     """Streams of chat and text completions: `[DONE]`, or a finish_reason for each of `choices` indexes, ends them."""
 
-    __slots__ = ("_choices", "_finished", "content_events", "done", "error", "usage")
+    __slots__ = ("_choices", "_finished", "done", "error", "usage")
 
     def __init__(self, choices: int = 1) -> None:
+        super().__init__()
         self._choices = choices
         self._finished: set[int] = set()
-        self.content_events = 0
         self.done = False
         self.error = b""
         self.usage = Usage()
@@ -118,6 +123,7 @@ class ChatAccount:
             and b'"error"' not in event
         ):
             self.content_events += 1
+            self._remember(event)
             return False
         return self._see_closely(event_data(event))
 
@@ -141,16 +147,16 @@ class ChatAccount:
         return chunk.usage is not None and not choices
 
 
-class TypedAccount:
+class TypedAccount(Alike):
     """Streams of typed events (`/v1/responses`, `/v1/messages`): a final type ends them."""
 
-    __slots__ = ("content_events", "done", "error", "usage")
+    __slots__ = ("done", "error", "usage")
 
     _FINAL = frozenset(("message_stop", "response.completed", "response.incomplete"))
     _FAILED = frozenset(("error", "response.failed"))
 
     def __init__(self) -> None:
-        self.content_events = 0
+        super().__init__()
         self.done = False
         self.error = b""
         self.usage = Usage()
@@ -163,7 +169,10 @@ class TypedAccount:
         chunk = _read_chunk(data)
         if chunk.type in self._FAILED or chunk.is_error():
             self.error = data
-        self.content_events += "delta" in chunk.type
+        if "delta" in chunk.type:
+            self.content_events += 1
+            if chunk.usage is None and not self.error:
+                self._remember(event)
         self.done = self.done or chunk.type in self._FINAL
         self._take_usage(chunk)
         return False

@@ -52,6 +52,36 @@ def test_recorded_chat_streams(name: str, choices: int) -> None:
     assert not cut.succeeded()
 
 
+def looked_at(account: ChatAccount | TypedAccount, events: list[bytes]) -> list[bytes]:
+    """The events that were not known by sight, all having been taken."""
+    return [event for event in events if not account.again(event) and (account.see(event), True)]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in VLLM.glob("*_stream*.http") if "error" not in path.stem))
+def test_knowing_events_by_sight_changes_no_account(name: str) -> None:
+    kind = TypedAccount if name in ("messages_stream", "responses_stream") else ChatAccount
+    events = events_of(name)
+    closely, by_sight = kind(), kind()
+    for event in events:
+        closely.see(event)
+    looked_at(by_sight, events)
+    for account in (closely, by_sight):
+        assert account.content_events > 0
+    assert [by_sight.content_events, by_sight.done, by_sight.error, by_sight.usage, by_sight.succeeded()] == [
+        closely.content_events,
+        closely.done,
+        closely.error,
+        closely.usage,
+        closely.succeeded(),
+    ]
+
+
+def test_the_chunks_of_a_stream_are_known_by_sight() -> None:
+    for account, name in ((ChatAccount(), "chat_stream"), (TypedAccount(), "messages_stream")):
+        events = events_of(name)
+        assert len(looked_at(account, events)) < len(events)
+
+
 @pytest.mark.parametrize("name", ["messages_stream", "responses_stream"])
 def test_recorded_typed_streams(name: str) -> None:
     account = TypedAccount()

@@ -1,0 +1,50 @@
+"""Events that come again but for their text.
+
+An engine's chunks of one answer are alike to the byte except for the piece of text each brings. Such an event is known
+by sight: no line end is looked for and no member, since it has those of the event before. Only what differs inside one
+JSON string is let through, and the string must not be empty; anything else is cut and seen as if nothing were known.
+"""
+
+import re
+
+_TEXT = re.compile(rb'"(?:content|text|reasoning_content|reasoning|arguments)":"(?=[^"])')
+_INSIDE_STRING = re.compile(rb'(?=[^\r\n])[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*').fullmatch
+_STRING_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
+_TRIES = 8
+"""Events in a row that nothing was like, after which nothing is expected to be: each has log probabilities, say."""
+
+
+class Alike:
+    """The part of a stream's account that knows events by sight and counts them."""
+
+    __slots__ = ("_after", "_before", "_tries", "content_events")
+
+    def __init__(self) -> None:
+        self._before = self._after = b""
+        self._tries = _TRIES
+        self.content_events = 0
+
+    def again(self, data: bytes) -> bool:
+        """Take `data` if it is one whole event like the last one that was remembered, but for its text."""
+        before, after = self._before, self._after
+        if (
+            before
+            and data.startswith(before)
+            and data.endswith(after)
+            and _INSIDE_STRING(data, len(before), len(data) - len(after))
+        ):
+            self._tries = _TRIES
+            self.content_events += 1
+            return True
+        return False
+
+    def _remember(self, event: bytes) -> None:
+        """Know the likes of `event`, which brought text and neither usage, error nor an end."""
+        if not self._tries:
+            return
+        self._tries -= 1
+        text = _TEXT.search(event)
+        if text is not None and event.endswith((b"\n\n", b"\r\n\r\n")):
+            end = _STRING_END.match(event, text.end())
+            assert end is not None  # it matches nothing, too
+            self._before, self._after = event[: text.end()], event[end.end() :]
