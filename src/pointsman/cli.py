@@ -21,6 +21,8 @@ _ABOUT = "One OpenAI-compatible address in front of many inference engines. Each
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (those of the process by default) name; returns the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["worker"]:
+        return _worker(given[1:])
     command = COMMANDS.get(given[0]) if given else None
     if command is None:
         return _overview(given)
@@ -29,7 +31,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(arguments: list[str]) -> int:
     from pointsman.config.serve import ServeConfig
-    from pointsman.serve import main as run
+
+    def run(config: ServeConfig, source: Source[ServeConfig]) -> int:
+        if config.workers > 1:
+            from pointsman.workers.supervisor import main as supervise
+
+            return supervise(config, arguments)
+        from pointsman.serve import main as serve
+
+        return serve(config, source)
+
+    return _configured("serve", ServeConfig, arguments, run)
+
+
+def _worker(arguments: list[str]) -> int:
+    """What a supervisor starts, with its own arguments: no command for people."""
+    from pointsman.config.serve import ServeConfig
+    from pointsman.workers.worker import main as run
 
     return _configured("serve", ServeConfig, arguments, run)
 

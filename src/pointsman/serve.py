@@ -144,10 +144,13 @@ class Service:
         _settle()
         tell_addresses(self._config, self._nodes)
 
+    def join(self) -> None:
+        """Let the nodes join, without listening yet."""
+        self.gateway.join(self._nodes)
+
     async def start_in_place(self) -> None:
         """Get to know the nodes, then listen: whoever connects meanwhile waits, or is served by another process."""
         assert self._place is not None
-        self.gateway.join(self._nodes)
         if not await self._available(len(self._nodes), ALL_READY_S):
             await self._available(1, READY_S)
         await self.gateway.listen(self._place.listener)
@@ -165,6 +168,10 @@ class Service:
     def stop(self) -> None:
         """Stop gently; told again: at once."""
         (self._hurrying if self._stopping.is_set() else self._stopping).set()
+
+    def reload(self) -> None:
+        """Read the configuration anew, as on SIGHUP."""
+        self._reload.ask()
 
     def retire(self) -> None:
         """Leave the port to another process that serves it."""

@@ -40,6 +40,7 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     admin_listen: Annotated[Address, Meta(description="address and port of the admin port; empty for none")] = (
         "127.0.0.1:9080"
     )
+    workers: Annotated[int, Meta(ge=1, description="processes that serve the data port")] = 1
     policy: Annotated[Name, Meta(description=f"policy, unless a model or route has its own; one of {_NAMES}")] = (
         "fastest_completion"
     )

@@ -17,11 +17,14 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Fleet = Callable[[], FleetReading]
 
 
-def registry(metrics: Metrics, fleet: Fleet) -> CollectorRegistry:
-    """A registry of Pointsman's own metrics and the process's CPU and memory. `fleet` is called at every scrape."""
+def registry(metrics: Metrics, fleet: Fleet, processes: Collector | None = None) -> CollectorRegistry:
+    """A registry of Pointsman's own metrics and the CPU and memory of this process, or of `processes`.
+
+    `fleet` is called at every scrape.
+    """
     result = CollectorRegistry(auto_describe=False)
     result.register(_Reader(metrics, fleet))
-    ProcessCollector(registry=result)
+    result.register(processes or ProcessCollector(registry=None))
     return result
 
 

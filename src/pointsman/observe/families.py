@@ -95,6 +95,8 @@ CONFIGURED = _family(
     "gauge", "config_applied_timestamp_seconds", "", "configured_at",
     "When the configuration in use was applied, in seconds since 1970.",
 )  # fmt: skip
+WORKERS = _family("gauge", "workers", "", "workers", "Worker processes there are; only with several.")
+WORKER_RESTARTS = _family("counter", "worker_restarts", "", "restarts", "Workers started because one ended unasked.")
 BUILD = _family("gauge", "build_info", "version", "version", "1, labelled with the version that runs.")
 
 FAMILIES = (
@@ -108,5 +110,7 @@ FAMILIES = (
     INDEX_ENTRIES,
     IMBALANCE,
     CONFIGURED,
+    WORKERS,
+    WORKER_RESTARTS,
     BUILD,
 )

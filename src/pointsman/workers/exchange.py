@@ -27,9 +27,9 @@ class Exchange:
     def __len__(self) -> int:
         return len(self._members)
 
-    def booked(self, number: int) -> dict[str, Booked]:
-        """What the member told that it holds, by node."""
-        return dict(self._members[number].booked)
+    def booked(self, node: str) -> Booked:
+        """What all together hold on the node."""
+        return self._sums.get(node, _NOTHING)
 
     def join(self, number: int) -> None:
         """A new member, which has everything to hear."""

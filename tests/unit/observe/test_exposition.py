@@ -7,6 +7,7 @@ from pointsman.observe import families
 from pointsman.observe.exposition import page, registry
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.metrics import Metrics
+from pointsman.observe.processes import Processes
 
 FLEET = FleetReading(
     nodes=("a", "b"),
@@ -63,7 +64,7 @@ def test_a_reader_without_some_quantity_leaves_that_metric_empty() -> None:
 
 
 def test_every_declared_metric_is_on_the_page(metrics: Metrics) -> None:
-    text = page(registry(metrics, lambda: FLEET)).decode()
+    text = page(registry(metrics, lambda: FLEET, Processes([], 0))).decode()
     for family in families.FAMILIES:
         suffix = "_total" if family.kind == "counter" else ""
         assert f"# TYPE {family.name}{suffix} {family.kind}" in text, family.name

@@ -93,10 +93,11 @@ def test_prompts_go_to_the_others_and_the_oldest_are_dropped_for_who_does_not_ke
     assert [sent.node for sent in report.sent] == ["2", "3", "4", "5"]
 
 
-def test_what_is_held_is_known_by_member_and_forgotten_at_zero() -> None:
+def test_what_all_hold_is_known_by_node_and_forgotten_at_zero() -> None:
     exchange = of(1, 2)
     exchange.tell(1, Share(number=1, booked={"a": Booked(3), "b": Booked(1)}))
-    exchange.tell(1, Share(number=2, booked={"a": Booked()}))
-    assert exchange.booked(1) == {"b": Booked(1)}
-    exchange.tell(1, Share(number=3, booked={"b": Booked()}))
+    exchange.tell(2, Share(number=1, booked={"a": Booked(2)}))
+    assert (exchange.booked("a"), exchange.booked("b"), exchange.booked("c")) == (Booked(5), Booked(1), Booked())
+    exchange.tell(1, Share(number=2, booked={"a": Booked(), "b": Booked()}))
+    exchange.leave(2)
     assert not exchange._sums

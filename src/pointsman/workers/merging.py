@@ -1,0 +1,96 @@
+"""One answer out of those of all workers.
+
+What is booked on a node adds up, and the supervisor knows the sums (`exchange`). Of everything else that workers see
+for themselves the greatest is told; a node's state is the one that most of them see.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from pointsman.admin.routes import Call, Route
+from pointsman.admin.values import Node
+from pointsman.brain.model.sharing import Booked
+from pointsman.observe.decisions import Decision
+from pointsman.observe.fleet_reading import FleetReading
+
+BOOKED = ("outstanding", "running", "backlog_tokens")
+"""What is told of a node and is not what one worker sees but the sum of all."""
+
+Sums = Callable[[str], Booked]
+Label = TypeVar("Label", bound=str)
+
+
+def merged(route: Route, call: Call, answers: Sequence[Any], sums: Sums) -> Any:
+    """The answer to `call` out of the workers' `answers`, of which there is at least one."""
+    first = answers[0]
+    if isinstance(first, Node):
+        return node(answers, sums)
+    if route.answer == list[Node]:
+        return nodes(answers, sums)
+    if route.answer == list[Decision]:
+        return decisions(answers, call)
+    return first
+
+
+def nodes(answers: Sequence[Sequence[Node]], sums: Sums) -> list[Node]:
+    """Every node that some worker knows, in the order of the first that knows it."""
+    seen: dict[str, list[Node]] = {}
+    for answer in answers:
+        for each in answer:
+            seen.setdefault(each.id, []).append(each)
+    return [node(same, sums) for same in seen.values()]
+
+
+def node(same: Sequence[Node], sums: Sums) -> Node:
+    """One node as several workers see it."""
+    booked = sums(same[0].id)
+    changes: dict[str, Any] = {"state": most([each.state for each in same])}
+    for field in msgspec.structs.fields(Node):
+        if field.name in BOOKED:
+            changes[field.name] = field.type(getattr(booked, field.name))
+        elif field.type is float:
+            changes[field.name] = max(getattr(each, field.name) for each in same)
+    return msgspec.structs.replace(same[0], **changes)
+
+
+def decisions(answers: Sequence[Sequence[Decision]], call: Call) -> list[Decision]:
+    """As many as were asked for, newest first; about one request all, oldest first."""
+    found = [decision for answer in answers for decision in answer]
+    found.sort(key=lambda decision: decision.time, reverse=not call.id)
+    return found if call.query is None else found[: call.query.n]
+
+
+def reading(readings: Sequence[FleetReading], sums: Sums) -> FleetReading:
+    """The fleet as several workers see it: queues add up."""
+    rows: dict[str, list[Mapping[str, float]]] = {}
+    states: dict[str, list[str]] = {}
+    queues: Counter[str] = Counter()
+    panics: dict[str, bool] = {}
+    for each in readings:
+        queues.update(each.queues)
+        panics |= {model: panic or panics.get(model, False) for model, panic in each.panics.items()}
+        for position, name in enumerate(each.nodes):
+            row = {column: values[position] for column, values in each.columns.items()}
+            rows.setdefault(name, []).append(row)
+            states.setdefault(name, []).append(each.states[position])
+    columns = {name for same in rows.values() for row in same for name in row}
+    return FleetReading(
+        nodes=list(rows),
+        states=[most(states[name]) for name in rows],
+        columns={column: [_one(column, same, sums(name)) for name, same in rows.items()] for column in columns},
+        queues=queues,
+        panics=panics,
+        index_entries=max((each.index_entries for each in readings), default=0),
+    )
+
+
+def most(labels: Sequence[Label]) -> Label:
+    """The label there is most of; of equals the first."""
+    return Counter(labels).most_common(1)[0][0]
+
+
+def _one(column: str, same: Sequence[Mapping[str, float]], booked: Booked) -> float:
+    return float(getattr(booked, column)) if column in BOOKED else max(row[column] for row in same)

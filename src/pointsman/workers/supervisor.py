@@ -1,0 +1,118 @@
+"""`pointsman serve --workers N`: the process that owns the sockets and the admin port, and keeps N workers running.
+
+SIGTERM and SIGINT stop all of it as they stop a single gateway. SIGHUP has every worker read the configuration anew;
+SIGUSR2 replaces the workers one by one, without refusing a request.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from pointsman.admin.application import application
+from pointsman.clock import WallClock
+from pointsman.config.serve import ServeConfig
+from pointsman.reload import Plan
+from pointsman.serve import CannotListen, allow_open_files, listen_for_admin, listening, run, tell_addresses
+from pointsman.workers.everyone import Everyone
+from pointsman.workers.sockets import listeners
+from pointsman.workers.team import CannotStart, Team
+
+HURRY_S = 5.0
+"""A worker told to end at once is killed after this."""
+
+_log = logging.getLogger("pointsman")
+
+
+def main(config: ServeConfig, arguments: Sequence[str]) -> int:
+    """Serve until told to stop; returns the exit status. `arguments` are those of the command line, for the workers.
+
+    Raises ConfigError for settings that cannot be used.
+    """
+    return run(config, _supervise(config, Plan.of(config), arguments))
+
+
+async def _supervise(config: ServeConfig, plan: Plan, arguments: Sequence[str]) -> int:
+    supervisor = None
+    try:
+        supervisor = Supervisor(config, plan, arguments)
+        await supervisor.start()
+    except (CannotListen, CannotStart) as error:
+        if supervisor is not None:
+            await supervisor.give_up()
+        _log.error("%s", error)
+        return 1
+    await supervisor.until_stopped()
+    return 0
+
+
+class Supervisor:
+    """`start`, then `until_stopped`."""
+
+    def __init__(self, config: ServeConfig, plan: Plan, arguments: Sequence[str]) -> None:
+        """Takes the data port. Raises CannotListen."""
+        settings = plan.gateway
+        self._config = config
+        self._nodes = plan.nodes
+        allow_open_files()
+        with listening(config.listen, "data"):
+            self._sockets: list[socket.socket] = listeners(settings.host, settings.port, config.workers)
+        secret = settings.chain_secret or os.urandom(16)
+        self._team = Team(arguments, self._sockets, secret, WallClock())
+        self._kept: set[asyncio.Future[Any]] = set()
+        self._admin = web.AppRunner(application(Everyone(self._team, self._keep)), access_log=None)
+        self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
+
+    async def start(self) -> None:
+        """Start the workers, and listen on the admin port once they serve. Raises CannotListen, CannotStart."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop)
+        loop.add_signal_handler(signal.SIGHUP, self._team.reload)
+        await self._team.start()
+        await listen_for_admin(self._config, self._admin)
+        loop.add_signal_handler(signal.SIGUSR2, lambda: self._keep(self._team.replace_all()))
+        tell_addresses(self._config, self._nodes)
+        _log.info("%d workers: %s", len(self._sockets), ", ".join(str(each.pid) for each in self._team.serving))
+
+    async def until_stopped(self) -> None:
+        """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""
+        await self._stopping.wait()
+        lame_duck_s = self._config.timeouts.lame_duck_s
+        _log.info("stopping: still serving for %g s; press Ctrl-C again to stop now", lame_duck_s)
+        self._team.stop()
+        asyncio.get_running_loop().call_later(lame_duck_s, self._close)
+        ended = asyncio.ensure_future(self._team.ended())
+        hurry = asyncio.ensure_future(self._hurrying.wait())
+        await asyncio.wait((ended, hurry), return_when=asyncio.FIRST_COMPLETED)
+        hurry.cancel()
+        if not ended.done():
+            self._team.stop()
+            await asyncio.wait((ended,), timeout=HURRY_S)
+        await self.give_up()
+
+    async def give_up(self) -> None:
+        """End whatever is left."""
+        self._close()
+        self._team.kill()
+        await self._team.ended()
+        await self._admin.cleanup()
+
+    def _stop(self) -> None:
+        (self._hurrying if self._stopping.is_set() else self._stopping).set()
+
+    def _close(self) -> None:
+        """Refuse who connects from now on: no worker would accept him."""
+        for each in self._sockets:
+            each.close()
+
+    def _keep(self, work: Awaitable[Any]) -> None:
+        """Run it without waiting, and hold it until it is done."""
+        kept = asyncio.ensure_future(work)
+        self._kept.add(kept)
+        kept.add_done_callback(self._kept.discard)

@@ -1,0 +1,214 @@
+"""The workers of one port: keeps each slot served, replaces workers one by one, ends them all.
+
+Strategy: a slot is a listening socket and, most of the time, one worker that serves it. A worker that ends unasked is
+followed by another at once, and after a growing pause if it did not live long. To replace one, its successor is started
+on the same socket and, once that serves, the old one is told to retire: at no moment is the slot without a worker that
+accepts, and the old one refuses nobody.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from pointsman.brain.model.sharing import Share
+from pointsman.clock import Clock
+from pointsman.observe.metrics import Metrics
+from pointsman.observe.tally import add
+from pointsman.workers.changes import Changes
+from pointsman.workers.exchange import Exchange
+from pointsman.workers.messages import Heard, Reload, Retire, Stop, Welcome
+from pointsman.workers.process import Worker
+from pointsman.workers.sockets import another
+
+GATHER_S = 0.02
+"""What one worker tells waits so long for what others tell: one report instead of several."""
+START_S = 60.0
+"""A worker that does not serve after this is given up."""
+STEADY_S = 10.0
+"""One that lived so long ended by accident: another follows at once. Else the pause doubles each time."""
+PAUSE_S = 0.25
+LONGEST_PAUSE_S = 8.0
+
+_log = logging.getLogger("pointsman")
+
+
+class CannotStart(Exception):
+    """A worker ended before it served, and has said why."""
+
+
+class Team:
+    """`start`, then `ended`. `serving` are the workers that answer questions, retiring ones included."""
+
+    def __init__(self, arguments: Sequence[str], sockets: list[socket.socket], secret: bytes, clock: Clock) -> None:
+        self.changes = Changes()
+        self.exchange = Exchange()
+        self.counted = Metrics()  # by workers that are gone
+        self.workers: dict[int, Worker] = {}
+        self.restarts = 0
+        self._arguments = arguments
+        self._sockets = sockets
+        self._secret = secret
+        self._clock = clock
+        self._numbers = count(1)
+        self._current: list[Worker | None] = [None] * len(sockets)
+        self._quick_ends = [0] * len(sockets)
+        self._stop_told = asyncio.Event()
+        self._round_due = False
+        self._replacing = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def _stopping(self) -> bool:
+        return self._stop_told.is_set()
+
+    @property
+    def serving(self) -> list[Worker]:
+        """Workers that have begun to serve and have not ended, the oldest first."""
+        return [worker for worker in self.workers.values() if worker.serves]
+
+    async def start(self) -> None:
+        """Start a worker for each socket; all serve when this returns. Raises CannotStart."""
+        started = [await self._start(slot) for slot in range(len(self._sockets))]
+        self._current = list(started)
+        if not all([await self._serves(worker) for worker in started]):
+            raise CannotStart("a worker ended before it served")
+
+    async def replace_all(self) -> None:
+        """Replace every worker, one after the other; the rest stay as they are if a successor does not serve."""
+        for slot in range(len(self._sockets)):
+            if not await self.replace(slot):
+                _log.error("the workers are not replaced: a successor did not serve")
+                return
+        _log.info("all workers are replaced")
+
+    async def replace(self, slot: int) -> bool:
+        """Replace the slot's worker; false if its successor does not serve, then the old one stays."""
+        async with self._replacing:
+            if self._stopping:
+                return False
+            successor = await self._start(slot)
+            if not await self._serves(successor):
+                successor.kill()
+                return False
+            old, self._current[slot] = self._current[slot], successor
+            if old is not None:
+                old.send(Retire())
+            return True
+
+    def reload(self) -> None:
+        """Let every worker read its configuration anew."""
+        for worker in self.workers.values():
+            worker.send(Reload())
+
+    def stop(self) -> None:
+        """End every worker gently; told again: at once."""
+        self._stop_told.set()
+        for worker in self.workers.values():
+            worker.send(Stop())
+
+    def kill(self) -> None:
+        """End every worker, whatever it does."""
+        self._stop_told.set()
+        for worker in self.workers.values():
+            worker.kill()
+
+    async def ended(self) -> None:
+        """Wait until no worker is left."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    async def _start(self, slot: int) -> Worker:
+        worker = Worker(next(self._numbers), slot, self._told)
+        listener = self._sockets[slot]
+        await worker.start(
+            self._arguments, listener, Welcome(worker.number, listener.fileno(), self._secret, self.changes.made())
+        )
+        self.workers[worker.number] = worker
+        self.exchange.join(worker.number)
+        self._round()
+        self._do(self._watch(worker, self._clock.now()))
+        return worker
+
+    async def _serves(self, worker: Worker) -> bool:
+        try:
+            async with asyncio.timeout(START_S):
+                return await asyncio.shield(worker.ready)
+        except TimeoutError:
+            return False
+
+    async def _watch(self, worker: Worker, started: float) -> None:
+        """Wait for the worker's end, account for it, and let another follow if nobody asked for it."""
+        status = await worker.ended()
+        del self.workers[worker.number]
+        self.exchange.leave(worker.number)
+        self._soon()
+        if worker.last is not None:
+            add(self.counted, worker.last.tally)
+        if self._current[worker.slot] is worker:
+            self._current[worker.slot] = None
+            if worker.serves and not self._stopping:
+                _log.error("worker %d (process %d) ended: %s", worker.number, worker.pid, _how(status))
+                await self._follow(worker.slot, self._clock.now() - started)
+
+    async def _follow(self, slot: int, lived_s: float) -> None:
+        """Keep trying until the slot has a worker again; after the first failure without the slot's socket."""
+        while not self._stopping and self._current[slot] is None:
+            if await self._stopped_within(self._pause(slot, lived_s)):
+                return
+            self.restarts += 1
+            began = self._clock.now()
+            if self._listens(slot) and not await self.replace(slot) and any(self._current):
+                _log.error("no worker can be had in place of one that ended; the others go on without it")
+                self._sockets[slot].close()
+            lived_s = self._clock.now() - began
+
+    def _listens(self, slot: int) -> bool:
+        """Whether the slot has its socket, or can have it again."""
+        if self._sockets[slot].fileno() < 0:
+            try:
+                self._sockets[slot] = another(next(each for each in self._sockets if each.fileno() >= 0))
+            except OSError as error:
+                _log.error("a worker cannot listen: %s", error)
+                return False
+        return True
+
+    async def _stopped_within(self, seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop_told.wait()
+        return self._stopping
+
+    def _pause(self, slot: int, lived_s: float) -> float:
+        ends = self._quick_ends[slot] = 0 if lived_s >= STEADY_S else self._quick_ends[slot] + 1
+        return 0.0 if ends <= 1 else min(LONGEST_PAUSE_S, PAUSE_S * 2.0 ** (ends - 2))
+
+    def _told(self, worker: Worker, share: Share) -> None:
+        self.exchange.tell(worker.number, share)
+        self._soon()
+
+    def _soon(self) -> None:
+        if not self._round_due:
+            self._round_due = True
+            asyncio.get_running_loop().call_later(GATHER_S, self._round)
+
+    def _round(self) -> None:
+        """Report to every worker that keeps up."""
+        self._round_due = False
+        for worker in self.workers.values():
+            if not worker.link.behind:
+                report = self.exchange.report(worker.number)
+                if report is not None:
+                    worker.send(Heard(report))
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _how(status: int) -> str:
+    return f"status {status}" if status >= 0 else f"signal {-status}"

@@ -1,0 +1,154 @@
+"""A gateway of several worker processes, before nodes in the test's own loop that count what they are given."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import uvloop
+from prometheus_client.parser import text_string_to_metric_families
+from tests.e2e.gateway.conftest import Client
+from tests.e2e.gateway.scripted_upstream import DONE, ROLE, Received, ScriptedUpstream, event, stream
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"uvloop": uvloop.new_event_loop}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+class Engine(ScriptedUpstream):
+    """Streams `events` events, `gap_s` apart, and counts how many streams run at once."""
+
+    def __init__(self, gap_s: float = 0.02, events: int = 5) -> None:
+        super().__init__(self.play)
+        self.answer = stream(ROLE, *[event({"content": "x"})] * events, event({}, "stop"), DONE, gap_s=gap_s)
+        self.running = 0
+        self.most = 0
+
+    async def play(self, request: Received, writer: asyncio.StreamWriter) -> None:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await self.answer(request, writer)
+        finally:
+            self.running -= 1
+
+
+class Site:
+    """`start` a gateway; `engines` are its nodes. All is ended with the test."""
+
+    def __init__(self, stack: AsyncExitStack, folder: Path) -> None:
+        self._stack = stack
+        self._folder = folder
+        self.engines: list[Engine] = []
+        self.port, self.admin_port = free_port(), free_port()
+
+    async def start(self, *engines: Engine, slots: int = 16, workers: int = 2, more: str = "") -> "Site":
+        for engine in engines:
+            self.engines.append(await self._stack.enter_async_context(engine))
+        nodes = ", ".join(
+            f'{{ id = "{number}", url = "{engine.url}", models = ["m"], slots = {slots} }}'
+            for number, engine in enumerate(engines)
+        )
+        self.config = self._folder / "pointsman.toml"
+        self.config.write_text(
+            f'listen = "127.0.0.1:{self.port}"\nadmin_listen = "127.0.0.1:{self.admin_port}"\nworkers = {workers}\n'
+            f'policy = "least_requests"\nnodes = [{nodes}]\n{more}\n'
+            "[timeouts]\nlame_duck_s = 0.3\n[brain]\nslow_start_s = 0\n"
+        )
+        command = [sys.executable, "-m", "pointsman", "serve", "--config", str(self.config)]
+        self.process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+        self._stack.push_async_callback(self._end)
+        self.session = await self._stack.enter_async_context(
+            aiohttp.ClientSession(base_url=f"http://127.0.0.1:{self.admin_port}")
+        )
+        await self.until(self.ready, 20.0)
+        return self
+
+    async def ready(self) -> bool:
+        try:
+            async with self.session.get("/readyz") as answer:
+                return answer.status == 200
+        except aiohttp.ClientError:
+            return False
+
+    async def admin(self, path: str, method: str = "GET", **given: Any) -> Any:
+        async with self.session.request(method, path, **given) as answer:
+            assert answer.status < 300, await answer.text()
+            return await answer.json() if answer.status != 204 else None
+
+    async def nodes(self) -> dict[str, Any]:
+        return {node["id"]: node for node in await self.admin("/nodes")}
+
+    async def metrics(self) -> dict[str, float]:
+        """Every sample by its name, added up over its labels."""
+        async with self.session.get("/metrics") as answer:
+            text = await answer.text()
+        sums: Counter[str] = Counter()
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                sums[sample.name] += sample.value  # type: ignore[assignment]
+        return dict(sums)
+
+    async def ask(self, client: Client) -> tuple[int, bool]:
+        """One stream over a kept connection: the status (0 if it is not whole), and whether it was the last one."""
+        response = await client.ask({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True})
+        whole = response.complete and response.body.endswith(DONE)
+        return response.status if whole or response.status != 200 else 0, response.headers.get("connection") == "close"
+
+    async def one(self) -> int:
+        """One stream over a connection of its own."""
+        async with Client(self.port) as client:
+            return (await self.ask(client))[0]
+
+    async def workers(self) -> list[int]:
+        """The process ids of the supervisor's children."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return sorted(int(pid) for each in children for pid in each.read_text().split())
+
+    async def until(self, true: Callable[[], Any], within_s: float = 5.0) -> None:
+        async with asyncio.timeout(within_s):
+            while not await true():
+                await asyncio.sleep(0.02)
+
+    async def at_rest(self) -> bool:
+        """Nothing is booked anywhere."""
+        counts = ("outstanding", "running", "backlog_tokens", "kv_reserved")
+        return all(node[count] == 0 for node in (await self.nodes()).values() for count in counts)
+
+    async def words(self) -> str:
+        """End it, and what it has said."""
+        if self.process.returncode is None:
+            self.process.send_signal(signal.SIGTERM)
+        _, words = await asyncio.wait_for(self.process.communicate(), 10)
+        return words.decode()
+
+    async def _end(self) -> None:
+        pids = await self.workers() if self.process.returncode is None else []
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.communicate()
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+@pytest.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Site]:
+    async with AsyncExitStack() as stack:
+        yield Site(stack, tmp_path)

@@ -1,0 +1,118 @@
+"""Workers end, are ended and are replaced; clients hardly notice."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from tests.e2e.gateway.conftest import Client
+
+from .conftest import Engine, Site
+from .test_sharing import replaced
+
+
+async def test_a_rolling_restart_fails_no_request(site: Site) -> None:
+    await site.start(Engine(gap_s=0.005), Engine(gap_s=0.005))
+    before = await site.workers()
+    done = asyncio.Event()
+
+    async def client() -> list[int]:
+        """Keeps a connection for as long as it is let, with pauses in which it is idle."""
+        statuses = []
+        while not done.is_set():
+            async with Client(site.port) as kept:
+                last = False
+                while not (last or done.is_set()):
+                    status, last = await site.ask(kept)
+                    statuses.append(status)
+                    await asyncio.sleep(0.01)
+        return statuses
+
+    clients = [asyncio.ensure_future(client()) for _ in range(16)]
+    await asyncio.sleep(0.3)
+    site.process.send_signal(signal.SIGUSR2)
+    await site.until(lambda: replaced(site, before), 15.0)
+    done.set()
+    statuses = [status for each in await asyncio.gather(*clients) for status in each]
+    assert set(statuses) == {200}
+    await site.until(site.at_rest)
+    assert (await site.metrics())["pointsman_requests_total"] == len(statuses)
+    words = await site.words()
+    assert "all workers are replaced" in words
+    assert "Traceback" not in words
+
+
+async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> None:
+    await site.start(Engine(gap_s=0.05), slots=64)
+    before = await site.workers()
+    streams = [asyncio.ensure_future(site.one()) for _ in range(30)]
+    await asyncio.sleep(0.15)
+    os.kill(before[0], signal.SIGKILL)
+    ends = await asyncio.gather(*streams, return_exceptions=True)
+    assert 5 <= sum(end == 200 for end in ends) < 30  # those of the other worker
+    await site.until(site.at_rest, 1.0)  # what it had booked is gone with it
+    assert await asyncio.gather(*[site.one() for _ in range(20)]) == [200] * 20  # waits for the new one, or the other
+    now = await site.workers()
+    assert len(now) == 2
+    assert before[1] in now
+    assert (await site.metrics())["pointsman_worker_restarts_total"] == 1
+    words = await site.words()
+    assert f"(process {before[0]}) ended: signal 9" in words
+    assert "Traceback" not in words
+
+
+async def test_it_stops_gently(site: Site) -> None:
+    await site.start(Engine(gap_s=0.1, events=10))
+    streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
+    await asyncio.sleep(0.2)
+    site.process.send_signal(signal.SIGTERM)
+    await asyncio.sleep(0.1)
+    assert not await site.ready()
+    assert await asyncio.gather(*streams) == [200] * 10
+    words = await site.words()
+    assert site.process.returncode == 0
+    assert "Traceback" not in words
+
+
+async def test_told_twice_it_stops_at_once(site: Site) -> None:
+    await site.start(Engine(gap_s=10.0))
+    streams = [asyncio.ensure_future(site.one()) for _ in range(4)]
+    await asyncio.sleep(0.2)
+    for _ in range(2):
+        site.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.05)
+    words = await asyncio.wait_for(site.words(), 3)
+    await asyncio.gather(*streams, return_exceptions=True)
+    assert site.process.returncode == 0
+    assert "Traceback" not in words
+
+
+async def test_workers_end_when_their_supervisor_is_killed(site: Site) -> None:
+    await site.start(Engine())
+    workers = await site.workers()
+    site.process.kill()
+
+    async def ended() -> bool:
+        return not any(Path(f"/proc/{pid}/cmdline").exists() and _alive(pid) for pid in workers)
+
+    await site.until(ended)
+
+
+async def test_a_journal_of_each_worker(site: Site) -> None:
+    journal = site._folder / "run.jsonl"
+    await site.start(Engine(), more=f'journal = "{journal}"')
+    await asyncio.gather(*[site.one() for _ in range(20)])
+    await site.words()
+    found = sorted(journal.parent.glob("run.jsonl.*"))
+    assert [path.name for path in found] == ["run.jsonl.1", "run.jsonl.2"]
+    for path in found:
+        command = [sys.executable, "-m", "pointsman", "replay", "--journal", str(path)]
+        replay = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        told, _ = await replay.communicate()
+        assert replay.returncode == 0, told
+        assert b'"hear"' in path.read_bytes()
+
+
+def _alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"

@@ -1,0 +1,97 @@
+"""Several workers act as one gateway: for clients, for nodes and for whoever looks after them."""
+
+import asyncio
+import signal
+
+from tests.e2e.gateway.conftest import Client
+
+from .conftest import Engine, Site
+
+
+async def test_requests_spread_and_everything_adds_up(site: Site) -> None:
+    await site.start(Engine(), Engine())
+    assert await asyncio.gather(*[site.one() for _ in range(60)]) == [200] * 60
+    await site.until(site.at_rest)
+    metrics = await site.metrics()
+    assert metrics["pointsman_requests_total"] == 60
+    assert metrics["pointsman_ttft_seconds_count"] == 60
+    assert metrics["pointsman_node_outstanding"] == 0
+    assert metrics["pointsman_workers"] == 2
+    given = [len(engine.requests) for engine in site.engines]
+    assert sum(given) == 60
+    assert min(given) >= 20  # each worker balances what the others do too
+    decisions = await site.admin("/decisions?n=1000")
+    assert sum(decision["node"] is not None for decision in decisions) == 60
+    assert [decision["time"] for decision in decisions] == sorted((d["time"] for d in decisions), reverse=True)
+    assert {decision["ticket"] for decision in decisions} < set(range(1, 60))  # no worker had them all
+
+
+async def test_a_nodes_bound_holds_for_all_workers_together(site: Site) -> None:
+    await site.start(Engine(gap_s=0.03), slots=4)
+    assert await asyncio.gather(*[site.one() for _ in range(40)]) == [200] * 40
+    (engine,) = site.engines
+    assert engine.most >= 4
+    assert engine.most <= 4 + 2  # one for the other worker's last share, one while a round is on its way
+    await site.until(site.at_rest)
+
+
+async def test_nobody_starves_beside_a_worker_that_is_never_idle(site: Site) -> None:
+    await site.start(Engine(gap_s=0.01, events=3), slots=2)
+    ends = asyncio.get_running_loop().time() + 1.5
+
+    async def busy() -> int:
+        served = 0
+        async with Client(site.port) as client:
+            while asyncio.get_running_loop().time() < ends:
+                assert (await site.ask(client))[0] == 200
+                served += 1
+        return served
+
+    served = await asyncio.gather(*[busy() for _ in range(12)])
+    assert min(served) >= 2
+    assert max(served) < 12 * min(served)
+
+
+async def test_a_change_reaches_every_worker_and_those_that_come_later(site: Site) -> None:
+    await site.start(Engine(), Engine())
+    await site.admin("/nodes/1", "PATCH", json={"drain": True})
+    await site.admin("/policy", "PUT", json={"policy": "round_robin"})
+    assert await asyncio.gather(*[site.one() for _ in range(20)]) == [200] * 20
+    assert [len(engine.requests) for engine in site.engines] == [20, 0]
+    before = await site.workers()
+    site.process.send_signal(signal.SIGUSR2)
+    await site.until(lambda: replaced(site, before), 15.0)
+    assert (await site.nodes())["1"]["state"] == "draining"
+    assert {each["policy"] for each in (await site.admin("/policy"))["in_use"]} == {"round_robin"}
+    assert await asyncio.gather(*[site.one() for _ in range(10)]) == [200] * 10
+    assert [len(engine.requests) for engine in site.engines] == [30, 0]
+    async with site.session.patch("/nodes/none", json={"drain": True}) as answer:
+        assert answer.status == 404
+
+
+async def test_a_node_is_added_and_removed_everywhere(site: Site) -> None:
+    await site.start(Engine())
+    async with Engine() as engine:
+        spec = {"id": "new", "url": engine.url, "models": ["m"], "slots": 16}
+        assert (await site.admin("/nodes", "POST", json=spec))["id"] == "new"
+
+        async def up() -> bool:
+            return (await site.nodes())["new"]["state"] == "up"
+
+        await site.until(up)
+        await asyncio.gather(*[site.one() for _ in range(40)])
+        assert len(engine.requests) >= 10
+        await site.admin("/nodes/new", "DELETE")
+        await site.until(lambda: known(site, "0"))
+        count = len(engine.requests)
+        await asyncio.gather(*[site.one() for _ in range(20)])
+        assert len(engine.requests) == count
+
+
+async def known(site: Site, *names: str) -> bool:
+    return list(await site.nodes()) == list(names)
+
+
+async def replaced(site: Site, before: list[int]) -> bool:
+    now = await site.workers()
+    return len(now) == len(before) and not set(now) & set(before)
