@@ -77,7 +77,7 @@ def test_knowing_events_by_sight_changes_no_account(name: str) -> None:
 
 
 def test_the_chunks_of_a_stream_are_known_by_sight() -> None:
-    for account, name in ((ChatAccount(), "chat_stream"), (TypedAccount(), "messages_stream")):
+    for account, name in ((ChatAccount(), "chat_stream_usage_turn_2"), (TypedAccount(), "messages_stream")):
         events = events_of(name)
         assert len(looked_at(account, events)) < len(events)
 
