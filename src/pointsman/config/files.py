@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pointsman.config.serve import ServeConfig
 
-FILE_KEYS = ("node_key_file", "chain_secret_file")
+FILE_KEYS = ("node_key_file", "chain_secret_file", "tls_cert", "tls_key", "node_ca_file")
 """Settings that name files which are read."""
 
 Stamp = tuple[int, int, int] | None

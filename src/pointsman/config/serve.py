@@ -14,6 +14,7 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Networks, Paths, Urls
+from pointsman.config.tls import node_context, server_context
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.peers import Peers
@@ -57,6 +58,11 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     node_key: Annotated[Key, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
     node_key_file: Annotated[File, Meta(description="file that holds the key shown to the nodes")] = ""
     chain_secret_file: Annotated[File, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
+    tls_cert: Annotated[File, Meta(description="PEM file with the data port's certificate and its chain")] = ""
+    tls_key: Annotated[File, Meta(description="PEM file with its key; in tls_cert if empty")] = ""
+    node_ca_file: Annotated[
+        File, Meta(description="PEM file of who may sign for https nodes; the system's if empty")
+    ] = ""
     journal: Annotated[File, Meta(description="file that records every decision's inputs, for replay")] = ""
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
     watch: Annotated[bool, Meta(description="apply changes of the file, and of files it names, while running")] = True
@@ -114,6 +120,8 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         timeouts=config.timeouts,
         limits=config.limits,
         chain_secret=_secret(config.chain_secret_file, "chain_secret_file").encode(),
+        tls=server_context(config.tls_cert, config.tls_key),
+        node_tls=node_context(config.node_ca_file),
     )
 
 

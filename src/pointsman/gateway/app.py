@@ -9,7 +9,9 @@ open until its client has sent one more request and been told that it is the las
 import asyncio
 import os
 import socket
+import ssl
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -31,14 +33,21 @@ from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.targets import Targets
+from pointsman.gateway.tls import Certificates
 
 BACKLOG = 4096
+SHUTDOWN_S = 3600.0
+"""Seconds for the closing words of TLS: no limit of its own, the connections' deadlines are what ends it."""
 FLUSH_S = 0.25
 """Time for the last words of requests that are cut to leave."""
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the data plane is told. An empty `chain_secret` means a random one for this process."""
+    """What the data plane is told. An empty `chain_secret` means a random one for this process.
+
+    `tls` is for its port, which speaks plain HTTP without it; `node_tls` for nodes with https addresses, the system's
+    defaults without it.
+    """
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -50,6 +59,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
     chain_secret: bytes = b""
+    tls: ssl.SSLContext | None = None
+    node_tls: ssl.SSLContext | None = None
 
 
 class Gateway:
@@ -63,13 +74,14 @@ class Gateway:
         self._clock = clock
         self._started_at = int(unix_seconds())
         self._deadlines = Deadlines(loop, clock)
-        self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key)
+        self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key, settings.node_tls)
         self._probes = Probes(self._targets, timeouts, clock, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         self._front = self._new_front()
         peers = Peers(settings.trusted_peers)
         self._server = Server(self._front, self._deadlines, clock, timeouts, limits, peers)
+        self._certificates = Certificates(settings.tls) if settings.tls else None
         self._listener: asyncio.Server | None = None
 
     @property
@@ -91,13 +103,17 @@ class Gateway:
 
     async def listen(self, listener: socket.socket | None = None) -> None:
         """Serve who connects to `listener`, or to the address of the settings. Raises OSError when it is taken."""
-        loop, settings = self._loop, self.settings
+        settings = self.settings
+        where: dict[str, Any] = {"host": settings.host, "port": settings.port, "reuse_address": True}
         if listener is not None:
-            self._listener = await loop.create_server(self._server.connection, sock=listener, backlog=BACKLOG)
-            return
-        self._listener = await loop.create_server(
-            self._server.connection, settings.host, settings.port, backlog=BACKLOG, reuse_address=True
-        )
+            where = {"sock": listener}
+        if self._certificates is not None:
+            where |= {
+                "ssl": self._certificates.listening,
+                "ssl_handshake_timeout": settings.timeouts.client_head_s,
+                "ssl_shutdown_timeout": SHUTDOWN_S,
+            }
+        self._listener = await self._loop.create_server(self._server.connection, backlog=BACKLOG, **where)
 
     def join(self, nodes: Iterable[NodeSpec]) -> None:
         """Let the nodes join; it need not listen yet. Raises ValueError for a bad node."""
@@ -106,7 +122,7 @@ class Gateway:
             self.add_node(node)
 
     def configure(self, settings: GatewaySettings) -> None:
-        """Go by `settings` from now on, but for the address and the chain secret, which stay.
+        """Go by `settings` from now on, but for the address, the chain secret and whether TLS is spoken, which stay.
 
         A request whose head was read before keeps the front it met, and with it keys, routes and time-outs.
         """
@@ -114,7 +130,9 @@ class Gateway:
         self.settings = msgspec.structs.replace(
             settings, host=before.host, port=before.port, chain_secret=before.chain_secret
         )
-        self._targets.configure(timeouts, limits, settings.node_key)
+        self._targets.configure(timeouts, limits, settings.node_key, settings.node_tls)
+        if self._certificates is not None and settings.tls is not None:
+            self._certificates.replace(settings.tls)
         self._probes.configure(timeouts)
         lame = self._front.lame
         self._front = self._new_front()

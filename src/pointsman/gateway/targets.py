@@ -1,5 +1,6 @@
 """Where a node's requests go: its pool of connections and the header lines that are its own."""
 
+import ssl
 from collections.abc import Iterable
 
 import msgspec
@@ -26,21 +27,28 @@ class Targets:
     """One target per endpoint, (URL, rank); those behind one URL (data-parallel ranks) share their connections."""
 
     def __init__(
-        self, clock: Clock, deadlines: Deadlines, timeouts: Timeouts, limits: Limits, node_key: str = ""
+        self,
+        clock: Clock,
+        deadlines: Deadlines,
+        timeouts: Timeouts,
+        limits: Limits,
+        node_key: str = "",
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._clock = clock
         self._deadlines = deadlines
         self._pools: dict[Origin, Pool] = {}
         self._targets: dict[Endpoint, Target] = {}
-        self.configure(timeouts, limits, node_key)
+        self.configure(timeouts, limits, node_key, tls)
 
-    def configure(self, timeouts: Timeouts, limits: Limits, node_key: str) -> None:
+    def configure(self, timeouts: Timeouts, limits: Limits, node_key: str, tls: ssl.SSLContext | None = None) -> None:
         """Go by these from now on; connections there are serve on. A request already sent keeps the key it showed."""
+        self._tls = tls
         self._timeouts = timeouts
         self._limits = limits
         self._key_line = b"authorization: Bearer %b\r\n" % node_key.encode() if node_key else b""
         for pool in self._pools.values():
-            pool.configure(timeouts, limits)
+            pool.configure(timeouts, limits, self._context(pool.origin))
         self._targets = {endpoint: self._make(*endpoint) for endpoint in self._targets}
 
     def of(self, node: NodeSpec) -> Target:
@@ -66,11 +74,19 @@ class Targets:
         for pool in self._pools.values():
             pool.close()
 
+    def _context(self, origin: Origin) -> ssl.SSLContext | None:
+        """The context for connections to `origin`; the default one is made when it is needed, for all of them."""
+        if not origin.tls:
+            return None
+        if self._tls is None:
+            self._tls = ssl.create_default_context()
+        return self._tls
+
     def _make(self, url: str, rank: int | None) -> Target:
         origin = Origin.parse(url)
         pool = self._pools.get(origin)
         if pool is None:
-            pool = self._pools[origin] = Pool(origin, self._clock, self._timeouts, self._limits)
+            pool = self._pools[origin] = Pool(origin, self._clock, self._timeouts, self._limits, self._context(origin))
             self._deadlines.watch(pool)
         rank_line = b"" if rank is None else b"x-data-parallel-rank: %d\r\n" % rank
         return Target(pool, origin.prefix, b"host: %b\r\n%b%b" % (origin.host_header, self._key_line, rank_line))

@@ -33,10 +33,10 @@ class UpstreamSink(Protocol):
 
 
 class ConnectFailed(Exception):
-    """No connection to the node. `reason` is one word."""
+    """No connection to the node. `reason` is one word, the text has more where there is more to say."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
 
 
@@ -153,18 +153,19 @@ class Pool:
 
     __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "origin")
 
-    def __init__(self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits) -> None:
+    def __init__(
+        self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits, tls: ssl.SSLContext | None
+    ) -> None:
         self.origin = origin
         self._clock = clock
-        self._timeouts = timeouts
-        self._limits = limits
-        self._tls = ssl.create_default_context() if origin.tls else None
         self._idle: list[UpstreamConnection] = []
+        self.configure(timeouts, limits, tls)
 
-    def configure(self, timeouts: Timeouts, limits: Limits) -> None:
-        """Open and keep connections by these from now on."""
+    def configure(self, timeouts: Timeouts, limits: Limits, tls: ssl.SSLContext | None) -> None:
+        """Open and keep connections by these from now on; `tls` is None for a plain origin."""
         self._timeouts = timeouts
         self._limits = limits
+        self._tls = tls
 
     def take(self) -> UpstreamConnection | None:
         """The connection used last, if one is still fresh."""
@@ -190,6 +191,8 @@ class Pool:
             raise ConnectFailed("connect_timeout") from None
         except ConnectionRefusedError:
             raise ConnectFailed("refused") from None
+        except ssl.SSLError as error:
+            raise ConnectFailed("tls", getattr(error, "verify_message", "") or error.reason) from None
         except OSError:
             raise ConnectFailed("connect") from None
         if not connection.usable:  # lost, or spoilt by words nobody asked for, before anyone was there to be told

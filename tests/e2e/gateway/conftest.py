@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +19,16 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import Clock, WallClock
+from pointsman.config.tls import server_context
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.settings import Timeouts
 from pointsman.observe.metrics import Metrics
 
 from .scripted_upstream import Script, ScriptedUpstream
 
+TLS = Path(__file__).parents[2] / "fixtures" / "tls"
+OVER_TLS = bool(os.environ.get("POINTSMAN_OVER_TLS"))
+"""Set it to see everything here happen over TLS."""
 QUICK = Timeouts(lame_duck_s=0.0, drain_s=2.0)
 CHAT = "/v1/chat/completions"
 
@@ -29,6 +36,18 @@ CHAT = "/v1/chat/completions"
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
     """The loop the gateway is made for."""
     return {"uvloop": uvloop.new_event_loop}
+
+
+def server_tls(name: str) -> ssl.SSLContext:
+    """What a server shows that has the certificate `name` of the fixtures."""
+    context = server_context(str(TLS / f"{name}.pem"), str(TLS / f"{name}.key"))
+    assert context is not None
+    return context
+
+
+def client_tls() -> ssl.SSLContext:
+    """For a client that trusts the fixtures' authority."""
+    return ssl.create_default_context(cafile=str(TLS / "ca.pem"))
 
 
 @dataclass(frozen=True)
@@ -43,13 +62,14 @@ class Response:
 
 
 class Client:
-    """A raw HTTP/1.1 connection to the gateway."""
+    """A raw HTTP/1.1 connection to the gateway, over TLS if it has a context for that."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext | None = None) -> None:
         self._port = port
+        self._tls = tls
 
     async def __aenter__(self) -> "Client":
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 20)
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port, limit=1 << 20, ssl=self._tls)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -95,6 +115,7 @@ class World:
     def __init__(self, stack: AsyncExitStack) -> None:
         self._stack = stack
         self.nodes: list[ScriptedUpstream] = []
+        self.client_tls: ssl.SSLContext | None = None
         self.policy = "round_robin"
         self.clock: Clock = WallClock()
         self.metrics = Metrics()
@@ -119,12 +140,15 @@ class World:
         policies = PolicyTable(build(self.policy))
         self.dispatcher = Dispatcher(brain or BrainSettings(), policies, (self.metrics,), self.clock.now())
         settings = {"port": 0, "timeouts": QUICK} | settings
+        if OVER_TLS:
+            settings.setdefault("tls", server_tls("one"))
+        self.client_tls = client_tls() if settings.get("tls") else None
         self.gateway = Gateway(GatewaySettings(**settings), self.dispatcher, self.clock)
         await self.gateway.start(specs)
         self._stack.push_async_callback(self._stop)
 
     async def client(self) -> Client:
-        return await self._stack.enter_async_context(Client(self.gateway.port))
+        return await self._stack.enter_async_context(Client(self.gateway.port, self.client_tls))
 
     async def until(self, true: Callable[[], bool], within_s: float = 5.0) -> None:
         async with asyncio.timeout(within_s):

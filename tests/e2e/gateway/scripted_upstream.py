@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -40,8 +41,9 @@ Script = Callable[[Received, asyncio.StreamWriter], Awaitable[None]]
 class ScriptedUpstream:
     """Answers probes by `pages` or by itself, all else by `script`; `left` is set when a client goes mid-request."""
 
-    def __init__(self, script: Script, models: tuple[str, ...] = ("m",)) -> None:
+    def __init__(self, script: Script, models: tuple[str, ...] = ("m",), tls: ssl.SSLContext | None = None) -> None:
         self.script = script
+        self._tls = tls
         self.models = models
         self.pages: dict[str, bytes] = {}
         self.requests: list[Received] = []
@@ -52,7 +54,7 @@ class ScriptedUpstream:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -68,7 +70,7 @@ class ScriptedUpstream:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http{'s' * bool(self._tls)}://127.0.0.1:{self.port}"
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -54,7 +54,7 @@ async def test_engines_restarted_one_after_the_other_fail_no_request(world: Worl
     answers: list[bytes] = []
 
     async def load() -> None:
-        async with Client(world.gateway.port) as client:
+        async with Client(world.gateway.port, world.client_tls) as client:
             while not stop.is_set():
                 response = await client.ask(chat(stream=True))
                 assert response.status == 200

@@ -12,7 +12,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.engine.emulator import Engine
 from pointsman.engine.settings import EngineConfig
 
-from .conftest import World
+from .conftest import OVER_TLS, World
 
 FAST: dict[str, Any] = {"port": 0, "time_scale": 50.0, "prefill_tokens_per_second": 1e6, "decode_base_ms": 20.0}
 MODEL = "emulated"
@@ -26,8 +26,8 @@ async def client(world: World) -> AsyncIterator[openai.AsyncOpenAI]:
         engines = [await stack.enter_async_context(Engine(EngineConfig(model=(MODEL,), **FAST))) for _ in range(2)]
         await world.start([NodeSpec(url=f"http://127.0.0.1:{engine.port}", engine="vllm") for engine in engines])
         await world.until(lambda: world.dispatcher.available(MODEL) == 2)
-        http = openai.DefaultAsyncHttpxClient(trust_env=False)
-        base = f"http://127.0.0.1:{world.gateway.port}/v1"
+        http = openai.DefaultAsyncHttpxClient(trust_env=False, verify=world.client_tls or True)
+        base = f"http{'s' * OVER_TLS}://127.0.0.1:{world.gateway.port}/v1"
         async with openai.AsyncOpenAI(base_url=base, api_key="unused", max_retries=0, http_client=http) as sdk:
             yield sdk
         await world.at_rest()

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway
 from pointsman.reload import Plan, Reload
 
-from .conftest import Client, World, chat
+from .conftest import TLS, Client, World, chat, client_tls
 from .scripted_upstream import ROLE, ScriptedUpstream, always, event, respond, stream
 from .test_process import Process, free_port
 
@@ -201,6 +202,30 @@ async def test_reloading_nothing_changes_nothing(configured: Configured, caplog:
     await configured.start("")
     assert await configured.reload.reload()
     assert "configuration reloaded; changed: nothing\n" in caplog.text
+
+
+async def test_certificates_put_in_the_place_of_others_are_shown(configured: Configured) -> None:
+    def install(name: str) -> None:
+        for kind in ("pem", "key"):
+            shutil.copy(TLS / f"{name}.{kind}", configured.path.with_name(f"tls.{kind}"))
+
+    async def shown() -> str:
+        async with Client(configured.gateway.port, client_tls()) as client:
+            name: str = client.writer.get_extra_info("peercert")["subject"][0][0][1]
+            return name
+
+    install("one")
+    files = {kind: configured.path.with_name(f"tls.{kind}") for kind in ("pem", "key")}
+    await configured.start(f"tls_cert = '{files['pem']}'\ntls_key = '{files['key']}'\n")
+    assert await shown() == "one"
+    shutil.copy(TLS / "two.pem", files["pem"])
+    assert not await configured.reload.reload(), "half of a change does not fit together"
+    assert await shown() == "one"
+    install("two")
+    assert await configured.reload.reload()
+    assert await shown() == "two"
+    assert await configured.apply("")
+    assert await shown() == "two", "whether TLS is spoken needs a restart"
 
 
 @pytest.fixture

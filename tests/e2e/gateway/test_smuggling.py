@@ -45,7 +45,7 @@ def drops(raw: bytes) -> Iterator[bytes]:
 
 async def exchange(world: World, pieces: Iterator[bytes]) -> bytes:
     """All that comes back until the gateway closes, to a client that sends no more when it does."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", world.gateway.port)
+    reader, writer = await asyncio.open_connection("127.0.0.1", world.gateway.port, ssl=world.client_tls)
     answer = asyncio.ensure_future(reader.read())
     try:
         for piece in pieces:

@@ -41,7 +41,7 @@ async def moody(request: Received, writer: asyncio.StreamWriter) -> None:
 async def one(world: World, number: int) -> None:
     """One request; every third client leaves after a random while."""
     mood = random.Random(number)
-    async with Client(world.gateway.port) as client:
+    async with Client(world.gateway.port, world.client_tls) as client:
         client.send(chat(stream=mood.random() < 0.7), headers=(f"x-mood: {number}",))
         if number % 3 == 0:
             await asyncio.sleep(mood.random() * 0.02)

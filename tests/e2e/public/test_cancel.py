@@ -221,7 +221,7 @@ async def test_five_hundred_who_leave_kill_nobody(world: World, caplog: pytest.L
     await world.open(FLOW, FLOW, slots=64)
 
     async def leave(number: int) -> None:
-        async with Client(world.gateway.port) as client:
+        async with Client(world.gateway.port, world.client_tls) as client:
             client.send(chat(stream=number % 2 == 0))
             await asyncio.sleep(number % 7 * 0.002)
             reset(client)

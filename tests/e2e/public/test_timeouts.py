@@ -55,7 +55,7 @@ async def test_a_stopped_engine_blocks_nobody_else(world: World) -> None:
         times: list[float] = []
 
         async def one() -> None:
-            async with Client(world.gateway.port) as client, room:
+            async with Client(world.gateway.port, world.client_tls) as client, room:
                 start = loop.time()
                 assert (await asyncio.wait_for(client.ask(chat()), 5)).status == 200
                 times.append(loop.time() - start)

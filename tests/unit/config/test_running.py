@@ -16,3 +16,10 @@ def test_what_is_used_once_stays_and_is_named() -> None:
 def test_the_same_again_changes_nothing() -> None:
     assert while_running(BEFORE, BEFORE) == (BEFORE, [])
     assert changed(BEFORE, BEFORE) == []
+
+
+def test_certificates_change_but_not_whether_there_is_one() -> None:
+    one, two = ServeConfig(tls_cert="1", tls_key="1"), ServeConfig(tls_cert="2", tls_key="2")
+    assert while_running(one, two) == (two, [])
+    assert while_running(one, ServeConfig()) == (one, ["tls_cert", "tls_key"])
+    assert while_running(ServeConfig(), one) == (ServeConfig(), ["tls_cert", "tls_key"])

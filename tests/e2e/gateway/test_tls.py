@@ -1,0 +1,203 @@
+"""TLS towards clients and towards nodes. With POINTSMAN_OVER_TLS set, all the other tests here run over TLS too."""
+
+import asyncio
+import ssl
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.config.tls import node_context
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.upstream import ConnectFailed
+
+from .conftest import QUICK, TLS, Client, World, chat, client_tls, server_tls
+from .scripted_upstream import DONE, ROLE, Script, ScriptedUpstream, always, event, never, respond, stream
+
+OK = always(respond(b'{"choices":[]}'))
+TEXT = [event({"content": "x"})] * 20
+SLOW = stream(ROLE, *TEXT, event({}, "stop"), DONE, gap_s=0.02)
+
+
+def subject(client: Client) -> str:
+    """The common name of the certificate that the client was shown."""
+    name: str = client.writer.get_extra_info("peercert")["subject"][0][0][1]
+    return name
+
+
+@pytest.fixture
+async def secure(world: World) -> World:
+    return await world.open(SLOW, tls=server_tls("one"))
+
+
+async def test_a_stream_arrives_whole(secure: World) -> None:
+    client = await secure.client()
+    assert (await client.ask(chat(stream=True))).body == b"".join((ROLE, *TEXT, event({}, "stop"), DONE))
+    connection: ssl.SSLObject = client.writer.get_extra_info("ssl_object")
+    assert connection.version() == "TLSv1.3"
+    assert subject(client) == "one"
+
+
+async def test_another_certificate_is_for_new_connections(secure: World) -> None:
+    client = await secure.client()
+    client.send(chat(stream=True))
+    await client.reader.readuntil(b'"x"')
+    secure.gateway.configure(msgspec.structs.replace(secure.gateway.settings, tls=server_tls("two")))
+    assert subject(await secure.client()) == "two"
+    assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 19
+    assert (await client.ask(method="GET", path="/health")).status == 200
+
+
+async def test_http_11_is_what_is_spoken_and_old_tls_is_not(secure: World) -> None:
+    tls = client_tls()
+    tls.set_alpn_protocols(["h2", "http/1.1"])
+    async with Client(secure.gateway.port, tls) as client:
+        assert client.writer.get_extra_info("ssl_object").selected_alpn_protocol() == "http/1.1"
+    tls = client_tls()
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls.maximum_version = ssl.TLSVersion.TLSv1_2
+    async with Client(secure.gateway.port, tls) as client:
+        assert (await client.ask(method="GET", path="/health")).status == 200
+    assert secure.gateway.settings.tls is not None
+    assert secure.gateway.settings.tls.minimum_version is ssl.TLSVersion.TLSv1_2
+
+
+@pytest.mark.parametrize("words", [b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"\x16\x03\x01", b"\0" * 70_000, b""])
+async def test_who_does_not_come_to_a_handshake_is_gone_in_time(world: World, words: bytes) -> None:
+    await world.open(OK, tls=server_tls("one"), timeouts=msgspec.structs.replace(QUICK, client_head_s=0.3))
+    async with Client(world.gateway.port) as client:
+        client.writer.write(words)
+        with suppress(ConnectionError):
+            assert b"HTTP" not in await asyncio.wait_for(client.reader.read(), 2)
+    assert not world.gateway._server.connections
+    assert (await (await world.client()).ask(chat())).status == 200
+
+
+@pytest.mark.parametrize("leave", ["close", "reset"])
+@pytest.mark.parametrize("script", [never, SLOW])
+async def test_a_client_that_leaves_takes_its_request_along(world: World, leave: str, script: Script) -> None:
+    await world.open(script, tls=server_tls("one"))
+    client = await world.client()
+    client.send(chat(stream=True))
+    await world.until(lambda: bool(world.nodes[0].requests))
+    if leave == "close":
+        client.writer.close()
+    else:
+        client.writer.transport.abort()
+    await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await world.at_rest()
+
+
+async def test_a_slow_reader_pauses_its_node_and_gets_everything(world: World) -> None:
+    text = event({"content": "x" * 10_000})
+    await world.open(
+        stream(ROLE, *[text] * 2000, event({}, "stop"), DONE),
+        tls=server_tls("one"),
+        limits=Limits(stream_buffer_bytes=64 * 1024),
+    )
+    client = await world.client()
+    client.send(chat(stream=True))
+    await client.reader.readuntil(b"xxx")
+    transport = next(iter(world.gateway._server.connections))._transport
+    await world.until(lambda: transport.get_write_buffer_size() > 64 * 1024)
+    await asyncio.sleep(0.2)
+    assert transport.get_write_buffer_size() < 1024 * 1024
+    client.reader._limit = 1 << 25  # type: ignore[attr-defined]
+    rest = await asyncio.wait_for(client.reader.readuntil(b"\r\n0\r\n\r\n"), 20)
+    assert rest.count(b'"content"') >= 1999
+    await world.at_rest()
+
+
+async def test_a_client_that_takes_nothing_is_dropped(world: World) -> None:
+    text = event({"content": "x" * 10_000})
+    await world.open(
+        stream(ROLE, *[text] * 2000, event({}, "stop"), DONE),
+        tls=server_tls("one"),
+        timeouts=Timeouts(client_stall_s=0.3, lame_duck_s=0),
+        limits=Limits(stream_buffer_bytes=64 * 1024),
+    )
+    client = await world.client()
+    client.send(chat(stream=True))
+    await client.reader.readuntil(b"xxx")
+    client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+    await asyncio.wait_for(world.nodes[0].left.wait(), 3)
+    await world.at_rest()
+
+
+async def test_a_refusal_reaches_a_client_that_is_still_sending(world: World) -> None:
+    await world.open(OK, tls=server_tls("one"), limits=Limits(body_bytes=1000))
+    client = await world.client()
+    client.send(b"x" * 500_000)
+    response = await client.response()
+    assert response.status == 413
+    assert response.headers["connection"] == "close"
+    assert response.complete
+
+
+# Nodes
+
+
+async def behind(world: World, node: ScriptedUpstream, **settings: Any) -> NodeSpec:
+    """A gateway before one https node."""
+    await world._stack.enter_async_context(node)
+    spec = NodeSpec(url=node.url)
+    world.nodes.append(node)
+    await world.start([spec], **settings)
+    return spec
+
+
+async def test_a_node_signed_by_the_authority_given(world: World) -> None:
+    node = ScriptedUpstream(SLOW, tls=server_tls("one"))
+    await behind(world, node, node_tls=node_context(str(TLS / "ca.pem")))
+    await world.until(lambda: world.dispatcher.available() == 1)
+    client = await world.client()
+    assert (await client.ask(chat(stream=True))).body.count(b'"x"') == 20
+    node.script = OK
+    for _ in range(3):
+        assert (await client.ask(chat(padding="x" * 200_000))).status == 200
+    assert len(node.requests[-1].body) > 200_000
+    assert node.connections == 1
+    node.script = never
+    client.send(chat())
+    await world.until(lambda: len(node.requests) == 5)
+    client.writer.transport.abort()
+    await asyncio.wait_for(node.left.wait(), 1)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "authority", "reason"),
+    [
+        ("foreign", "ca.pem", "tls: unable to get local issuer certificate"),
+        ("one", "", "tls: unable to get local issuer certificate"),
+    ],
+)
+async def test_nodes_are_asked_for_proof(world: World, certificate: str, authority: str, reason: str) -> None:
+    node = ScriptedUpstream(OK, tls=server_tls(certificate))
+    spec = await behind(world, node, node_tls=node_context(authority and str(TLS / authority)))
+    with pytest.raises(ConnectFailed, match=reason):
+        await world.gateway._targets.of(spec).pool.connect()
+    await world.until(lambda: world.dispatcher.membership.health.records[0].probe_fails > 0)
+    assert world.dispatcher.available() == 0
+    assert not node.probes
+
+
+async def test_a_node_must_be_who_its_address_says(world: World) -> None:
+    node = ScriptedUpstream(OK, tls=server_tls("one"))
+    await behind(world, node, node_tls=node_context(str(TLS / "ca.pem")))
+    elsewhere = NodeSpec(url=node.url.replace("127.0.0.1", "127.1"))  # the same address, but not in the certificate
+    with pytest.raises(ConnectFailed, match="tls: Hostname mismatch"):
+        await world.gateway._targets.of(elsewhere).pool.connect()
+
+
+async def test_another_authority_is_asked_for_from_then_on(world: World) -> None:
+    node = ScriptedUpstream(OK, tls=server_tls("one"))
+    spec = await behind(world, node, node_tls=node_context(str(TLS / "ca.pem")))
+    pool = world.gateway._targets.of(spec).pool
+    (await pool.connect()).close()
+    world.gateway.configure(
+        msgspec.structs.replace(world.gateway.settings, node_tls=node_context(str(TLS / "foreign.pem")))
+    )
+    with pytest.raises(ConnectFailed, match="tls: "):
+        await pool.connect()
