@@ -14,7 +14,7 @@ from pointsman.wire.http1.heads import own_lines, response_lines
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
 from pointsman.wire.openai.errors import error_body, error_status
-from pointsman.wire.sse import EventCutter, data_event
+from pointsman.wire.sse import EventCutter
 
 TOKENS_EVERY = 16
 """Content events between two accounts of progress to the brain."""
@@ -80,13 +80,16 @@ class StreamAnswer:
         return self._complete(rest)
 
     def cut(self, reason: str) -> Outcome:
-        if self._account.succeeded():  # all was said; only the end of the body is missing
+        account = self._account
+        if account.error and not self.begun:
+            return self._end_with_error()
+        if account.succeeded() or account.error:  # all was said; only the end of the body is missing
             return self._complete(b"")
         if self.begun:
             error = NodeFailed(f"the answer was cut ({reason})")
-            self._reply.write(data_event(error_body(error)) + data_event(b"[DONE]"))
+            self._reply.write(account.last_words(error_body(error)))
             self._reply.end()
-        return ended(Verdict.FAIL, reason, 502, self._account.usage, delivered=self.begun)
+        return ended(Verdict.FAIL, reason, 502, account.usage, delivered=self.begun)
 
     def _take_closely(self, data: bytes) -> None:
         see = self._account.see

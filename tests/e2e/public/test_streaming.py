@@ -96,6 +96,33 @@ async def test_an_early_end_is_never_made_a_stop(world: World, last: bytes) -> N
     assert verdicts(world) == {Verdict.FAIL: 1}
 
 
+@pytest.mark.parametrize("end", [True, False])
+async def test_an_error_that_was_told_is_told_once(world: World, end: bool) -> None:
+    """The node says what is wrong, before or after content, and then breaks off: that is its last word, and ours."""
+    error = b'data: {"error":{"message":"out of memory","code":500}}\n\n'
+    await world.open(stream(ROLE, TEXT, error, end=end), brain=BrainSettings(tries=1))
+    client = await world.client()
+    response = await client.ask(chat(stream=True))
+    assert (response.complete, response.body) == (True, ROLE + TEXT + error)
+    world.nodes[0].script = stream(ROLE, error, end=end)
+    response = await client.ask(chat(stream=True))
+    assert (response.status, response.json()["error"]["message"]) == (500, "out of memory")
+    assert verdicts(world) == {Verdict.FAIL: 2}
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/responses"])
+async def test_a_stream_of_typed_events_ends_in_its_own_way(world: World, path: str) -> None:
+    """Clients of typed events pass over an event without a name: our own error has one."""
+    delta = b'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"Hi"}}\n\n'
+    await world.open(stream(delta, end=False))
+    client = await world.client()
+    response = await client.ask({"model": "m", "messages": [], "input": "x", "stream": True}, path=path)
+    assert response.complete
+    told = response.body.removeprefix(delta)
+    assert told.startswith(b'event: error\ndata: {"type":"error","error":{"message":')
+    assert told.endswith(b"\n\n" + DONE)
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -10,7 +10,7 @@ import msgspec
 
 from pointsman.wire.decoding import decoder, mended
 from pointsman.wire.openai.alike import Alike
-from pointsman.wire.sse import event_data
+from pointsman.wire.sse import data_event, event_data
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
@@ -77,6 +77,7 @@ class _Chunk(msgspec.Struct, gc=False):
 
 _NOTHING = (b"", b"null", b'""', b"[]")
 _EMPTY = _Chunk()
+_DONE = data_event(b"[DONE]")
 _decode_chunk = decoder(_Chunk)
 _decode_answer = decoder(_Answer)
 
@@ -99,6 +100,10 @@ class StreamAccount(Protocol):
 
     def succeeded(self) -> bool:
         """Whether the stream said that it is complete."""
+        ...
+
+    def last_words(self, error: bytes) -> bytes:
+        """The events that end a stream of this kind by our own `error` (JSON, `{"error": {...}}`)."""
         ...
 
 
@@ -129,6 +134,9 @@ class ChatAccount(Alike):
 
     def succeeded(self) -> bool:
         return not self.error and (self.done or len(self._finished) >= self._choices)
+
+    def last_words(self, error: bytes) -> bytes:
+        return data_event(error) + _DONE
 
     def _see_closely(self, data: bytes) -> bool:
         if data == b"[DONE]":
@@ -179,6 +187,10 @@ class TypedAccount(Alike):
 
     def succeeded(self) -> bool:
         return self.done and not self.error
+
+    def last_words(self, error: bytes) -> bytes:
+        """Of the two makes of such streams' clients one goes by the event's name, the other by its `error`."""
+        return b"event: error\n" + data_event(b'{"type":"error",' + error[1:]) + _DONE
 
     def _take_usage(self, chunk: _Chunk) -> None:
         answer = chunk.response or chunk.message

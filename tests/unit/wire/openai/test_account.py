@@ -175,6 +175,18 @@ def test_garbage_and_comments_count_nothing() -> None:
     assert not account.succeeded()
 
 
+def test_last_words() -> None:
+    error = b'{"error":{"message":"cut"}}'
+    assert ChatAccount().last_words(error) == b'data: {"error":{"message":"cut"}}\n\ndata: [DONE]\n\n'
+    typed = b'event: error\ndata: {"type":"error","error":{"message":"cut"}}\n\ndata: [DONE]\n\n'
+    assert TypedAccount().last_words(error) == typed
+    account = TypedAccount()
+    for event in EventCutter().feed(typed):
+        account.see(event)
+    assert account.error
+    assert not account.succeeded()
+
+
 def test_usage_of_whole_answers() -> None:
     full = b'{"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}'
     assert usage_of(full) == Usage(3, 4, 2)
