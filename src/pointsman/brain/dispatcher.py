@@ -37,8 +37,6 @@ PATIENCE_FACTOR = 4.0
 """A first token may take this many times its prediction."""
 REFRESH_SECONDS = 0.1
 """How old time-dependent columns may get before a decision renews them."""
-LEASE_SECONDS = 7200.0
-"""A lease the driver never ended is aborted after this; twice the longest request allowed by default."""
 LEASE_CHECK_SECONDS = 60.0
 
 
@@ -439,7 +437,7 @@ class Dispatcher:
     def _check_leases(self, _: None, now: float) -> None:
         """Leases are kept in the order they began: look from the oldest until one is young."""
         for lease in self._leases.values():
-            if now - lease.started < LEASE_SECONDS:
+            if now - lease.started < self.settings.lease_s:
                 break
             self._out.append(Abort(lease.id, "lease_expired"))
         self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)

@@ -105,6 +105,8 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
     for path in (*config.routes, *config.allow_paths):
         if not path.startswith("/"):
             raise ConfigError(f"routes: {path!r} must begin with a slash")
+    if config.timeouts.total_s > config.brain.lease_s:
+        raise ConfigError(f"`timeouts.total_s` must not be above `brain.lease_s`, which is {config.brain.lease_s:g}")
     try:
         Peers(config.trusted_peers)
     except ValueError as error:

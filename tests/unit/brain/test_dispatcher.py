@@ -259,6 +259,17 @@ def test_a_lease_that_nobody_ends_is_aborted() -> None:
     driver.rest()
 
 
+def test_how_long_a_lease_may_last_is_a_setting() -> None:
+    driver = TestDriver(lease_s=100_000.0)
+    driver.add("a")
+    ticket = driver.submit()
+    driver.tick(99_000.0)
+    assert driver.node(ticket) == "a"
+    driver.tick(1_100.0)
+    assert ticket in driver.ended
+    driver.rest()
+
+
 def test_policies_change_live_by_scope() -> None:
     driver = fleet_of("a", "b", slots=50)
     driver.obey(driver.dispatcher.set_policy("route:/pin", build("prefix_affinity"), 0.0))

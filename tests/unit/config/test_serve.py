@@ -17,6 +17,7 @@ from pointsman.config.serve import (
     open_journal,
     policy_table,
 )
+from pointsman.gateway.settings import Timeouts
 
 FULL = """
 listen = "[::1]:0"
@@ -124,6 +125,8 @@ def test_wrong_paths_and_addresses() -> None:
     assert address(":8080", "listen") == ("0.0.0.0", 8080)
     with pytest.raises(ConfigError, match="slash"):
         gateway_settings(ServeConfig(allow_paths=("x",)))
+    with pytest.raises(ConfigError, match=r"lease_s.*7200"):
+        gateway_settings(ServeConfig(timeouts=Timeouts(total_s=10_000.0)))
     with pytest.raises(ConfigError, match=r"trusted_peers.*10\.0\.0\.1/8"):
         gateway_settings(ServeConfig(trusted_peers=("10.0.0.1/8",)))
 

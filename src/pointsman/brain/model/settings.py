@@ -21,6 +21,9 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     retry_floor: Annotated[int, Meta(ge=0, description="retries in flight that are always allowed")] = 3
     first_token_floor_s: Annotated[float, Meta(gt=0, description="least patience for a first token")] = 30.0
     first_token_ceiling_s: Annotated[float, Meta(gt=0, description="most patience for a first token")] = 600.0
+    lease_s: Annotated[float, Meta(gt=0, description="a request on a node is aborted after this, whatever it does")] = (
+        7200.0
+    )
     fails_in_a_row: Annotated[int, Meta(ge=1, description="failures in a row that take a node out")] = 3
     fail_share: Annotated[float, Meta(gt=0, le=1, description="share of failures among recent that does")] = 0.5
     ejection_s: Annotated[float, Meta(gt=0, description="first time out; grows with every further one")] = 10.0
