@@ -13,7 +13,7 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
@@ -26,7 +26,7 @@ from pointsman.admin.answers import Local
 from pointsman.admin.application import application
 from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.facts import Fact
+from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, address, open_journal, policy_table
@@ -109,19 +109,15 @@ class Service:
             brain = msgspec.structs.replace(brain, seed=brain.seed + place.number)
         self.metrics = metrics = Metrics()
         metrics.configured_at = unix_seconds()
-        # Two of the observers can be made only when the dispatcher is there.
-        observers: list[Callable[[Fact], None]] = [
-            metrics,
-            Log(_log),
-            lambda fact: decisions(fact),
-            lambda fact: self.gateway.observe(fact),
-        ]
-        dispatcher = Dispatcher(brain, policies, observers, started)
+        dispatcher = Dispatcher(brain, policies, now=started)
         decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
+        for observer in (metrics, Log(_log), decisions):
+            dispatcher.subscribe(observer.handlers)
         if config.journal:
             path = config.journal if place is None else f"{config.journal}.{place.number}"
             dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
         self.gateway = Gateway(_settings(plan.gateway, place), dispatcher, clock)
+        dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._reload = Reload(
             source, plan, self.gateway, dispatcher, lambda well: metrics.reloaded(well, unix_seconds())
         )

@@ -10,6 +10,7 @@ from typing import Self
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.choice import Choice, Scores
+from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import View
@@ -89,10 +90,11 @@ class World:
         self.clock = WallClock()
         self.wrong: list[str] = []
         self._counters: dict[tuple[str, tuple[str, ...]], int] = {}
-        observers: list[Callable[..., None]] = [self.ledger, self.metrics, lambda fact: self.gateway.observe(fact)]
+        observers: list[Callable[..., None]] = [self.ledger, self.metrics]
         policies = PolicyTable(Listed())
         self.dispatcher = Dispatcher(BRAIN, policies, observers, self.clock.now())
         self.gateway = Gateway(GatewaySettings(port=0, timeouts=TIMEOUTS), self.dispatcher, self.clock)
+        self.dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._logged = _Errors(self.wrong)
 
     async def __aenter__(self) -> Self:

@@ -6,7 +6,7 @@ its calls replays to the same choices. A request is a ticket from `submit` until
 a node is a lease. Whatever frees room pumps the waiting queue before the call returns.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 
 import msgspec
 
@@ -19,7 +19,7 @@ from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
-from pointsman.brain.model.facts import Ended, Fact, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
+from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
@@ -27,6 +27,7 @@ from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
+from pointsman.brain.observers import Handlers, Observer, Observers
 from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
@@ -47,21 +48,20 @@ class Dispatcher:
         self,
         settings: BrainSettings,
         policies: PolicyTable,
-        observers: Sequence[Callable[[Fact], None]] = (),
+        observers: Sequence[Observer] = (),
         now: float = 0.0,
     ) -> None:
         self.settings = settings
         self.policies = policies
         self.fleet = Fleet()
-        self._observers = tuple(observers)
+        self._tell = Observers(observers)
         self._agenda = Agenda()
-        self.placement = Placement(settings, self.fleet, policies, self._emit)
-        self.placement.observed = bool(self._observers)
+        self.placement = Placement(settings, self.fleet, policies, self._tell)
         self.estimates = Estimates(settings, self.fleet)
         self.peers = Peers(self.fleet)
         self._out: list[Order] = []
         self.membership = Membership(
-            settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._emit, self._out
+            settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._tell, self._out
         )
         self._retries = RetryBudget(settings)
         self._feedback = FeedbackDesk()
@@ -76,6 +76,10 @@ class Dispatcher:
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
         self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)
 
+    def subscribe(self, handlers: Handlers) -> None:
+        """Call these handlers, by kind of fact, with what happens from now on."""
+        self._tell.add(handlers)
+
     # Requests
 
     def submit(self, request: Request, now: float) -> list[Order]:
@@ -86,7 +90,7 @@ class Dispatcher:
         self._refresh(now)
         ticket = self._ticket(request, now)
         first = self._enter(ticket, now)
-        return [first, *self._taken()]
+        return [first, *self._taken()] if self._out else [first]
 
     def cancel(self, ticket_id: int, now: float) -> list[Order]:
         """The client left, waiting or placed. Repeating is harmless."""
@@ -108,9 +112,8 @@ class Dispatcher:
         lease.first_at = now
         self.placement.ledger.running(lease.booking)
         self.membership.first_token(lease.row, now)
-        if self._observers:
-            ttft = now - lease.ticket.submitted
-            self._emit(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
+        ttft = now - lease.ticket.submitted
+        self._tell(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
         return self._pumped(self.fleet.models[lease.row], now)
 
     def tokens(self, lease_id: int, count: int, now: float) -> list[Order]:
@@ -207,8 +210,7 @@ class Dispatcher:
         node = self.membership.node_of(served.row, served.generation)
         counted = node is not None and not report.good and not served.failed
         counted = counted and self.membership.complaint(served.row, served.ended, now)
-        if self._observers:
-            self._emit(FedBack(now, node or "", report, counted))
+        self._tell(FedBack(now, node or "", report, counted))
         return self._pumped_all(now)
 
     # Other gateways before the same nodes
@@ -241,7 +243,7 @@ class Dispatcher:
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
         """Let `policy` decide for `scope` from now on; None drops the scope. Raises ValueError for a bad scope."""
         self.policies.put(scope, policy)
-        self._emit(PolicyChanged(now, scope, policy.name if policy else ""))
+        self._tell(PolicyChanged(now, scope, policy.name if policy else ""))
         return self._pumped_all(now)
 
     # Time
@@ -300,15 +302,14 @@ class Dispatcher:
 
     def _enter(self, ticket: Ticket, now: float) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
-        if not self.waiting.anyone_before(ticket):
+        if not (self.waiting.queues and self.waiting.anyone_before(ticket)):
             answer = self._place(ticket, now)
             if answer is not None:
                 return answer
         position = self.waiting.join(ticket, now)
         if isinstance(position, PointsmanError):
             return self._refuse(ticket, position, now)
-        if self._observers:
-            self._emit(Queued(now, ticket.id, ticket.request, position))
+        self._tell(Queued(now, ticket.id, ticket.request, position))
         if position > 1 and self.placement.policy(ticket).binds_late:
             self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)
@@ -324,7 +325,7 @@ class Dispatcher:
             return self._refuse(ticket, error, now)
         if not isinstance(answer, Choice):
             return None
-        expected = float(view.backlog_seconds[answer.index] + view.prefill_seconds[answer.index])
+        expected = self.placement.expected_seconds(view, answer.index)
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
         self._begin(ticket, lease, expected, answer.reason, now)
@@ -348,14 +349,12 @@ class Dispatcher:
             self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)
         if not ticket.request.stream:
             self._agenda.add(now + expected, self._booking_over, lease.id)
-        if self._observers:
-            waited = now - ticket.submitted
-            self._emit(
-                Placed(
-                    now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, waited,
-                    ticket.prompt_tokens, lease.overlap_tokens, reason,
-                )
-            )  # fmt: skip
+        self._tell(
+            Placed(
+                now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, now - ticket.submitted,
+                ticket.prompt_tokens, lease.overlap_tokens, reason,
+            )
+        )  # fmt: skip
 
     def _retry(self, ticket: Ticket, lease: Lease, free: bool, now: float) -> Order:
         if not (free or ticket.retrying):
@@ -384,8 +383,7 @@ class Dispatcher:
 
     def _close(self, ticket: Ticket, now: float, code: str, status: int) -> None:
         self._forget(ticket)
-        if self._observers:
-            self._emit(Refused(now, ticket.id, ticket.request, code, status))
+        self._tell(Refused(now, ticket.id, ticket.request, code, status))
 
     def _forget(self, ticket: Ticket) -> None:
         del self._tickets[ticket.id]
@@ -393,14 +391,13 @@ class Dispatcher:
             self._retries.done()
 
     def _tell_ended(self, lease: Lease, outcome: Outcome, tpot: float | None, final: bool, now: float) -> None:
-        if self._observers:
-            ticket = lease.ticket
-            self._emit(
-                Ended(
-                    now, ticket.id, lease.id, ticket.request, lease.node, outcome,
-                    now - lease.started, tpot, lease.overlap_tokens, final,
-                )
-            )  # fmt: skip
+        ticket = lease.ticket
+        self._tell(
+            Ended(
+                now, ticket.id, lease.id, ticket.request, lease.node, outcome,
+                now - lease.started, tpot, lease.overlap_tokens, final,
+            )
+        )  # fmt: skip
 
     def _abandoned(self, row: int) -> list[Order]:
         """Aborts of what the node at `row` has not begun to answer."""
@@ -453,6 +450,8 @@ class Dispatcher:
             self.membership.refresh(now)
 
     def _taken(self) -> list[Order]:
+        if not self._out:
+            return []
         orders = self._out[:]
         self._out.clear()
         return orders
@@ -462,10 +461,6 @@ class Dispatcher:
         if row is None:
             raise LookupError(f"no node {node!r}; there are: {', '.join(sorted(self.fleet.row_of)) or 'none'}")
         return row
-
-    def _emit(self, fact: Fact) -> None:
-        for observer in self._observers:
-            observer(fact)
 
 
 def _upstream_error(outcome: Outcome) -> PointsmanError:

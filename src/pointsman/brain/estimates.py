@@ -34,7 +34,7 @@ class Estimates:
         self.output_length = OutputLength()
         self.request_size = RequestSize()
         self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
-        self._service = ServiceTime(columns.service_seconds)
+        self._service = ServiceTime(fleet.cells.service_seconds)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
         self._growth = QueueGrowth(columns.queue_growth)
         self._latency = LatencyModel(columns)

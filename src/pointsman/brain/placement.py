@@ -38,13 +38,12 @@ class Placement:
         settings: BrainSettings,
         fleet: Fleet,
         policies: PolicyTable,
-        emit: Callable[[Fact], None],
+        tell: Callable[[Fact], None],
     ) -> None:
         self._settings = settings
         self._fleet = fleet
         self._policies = policies
-        self._emit = emit
-        self.observed = False
+        self._tell = tell
         self.ledger = Ledger(fleet)
         self.pool = Pool(fleet)
         self.index = PrefixIndex()
@@ -98,17 +97,26 @@ class Placement:
         if type(answer) is Choice:
             chosen = answer.index
             self._sequence[model] = view.sequence + 1
-        if self.observed:
-            fact = Decided(
-                now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
-            )
-            self._emit(fact)
+        fact = Decided(
+            now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
+        )
+        self._tell(fact)
         return answer
 
     def tell_raised(self, policy: Policy, call: str, request: Request, error: Exception, now: float) -> None:
         """Tell observers that a call of `policy` raised: its author wants to know, the client cannot help it."""
-        if self.observed:
-            self._emit(PolicyRaised(now, policy.name, call, request, error))
+        self._tell(PolicyRaised(now, policy.name, call, request, error))
+
+    def expected_seconds(self, view: View, index: int) -> float:
+        """Seconds until candidate `index` would show the first token: its backlog, and this request's prefill."""
+        cells = self._fleet.cells
+        row = view.nodes.item(index)
+        overlap = view.overlap.item(index)
+        miss = view.prompt_tokens - overlap
+        per_token = cells.prefill_per_token[row]
+        context = 0.5 * (overlap + view.prompt_tokens)
+        prefill = cells.prefill_base[row] + miss * (per_token + context * cells.prefill_per_pair[row])
+        return cells.backlog_tokens[row] * per_token + prefill
 
     def book(self, ticket: Ticket, view: View, choice: Choice, lease_id: int, now: float) -> Lease:
         """Make the choice a lease: its requests, tokens and blocks are counted from now on."""

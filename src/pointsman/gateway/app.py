@@ -17,7 +17,7 @@ import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.errors import Stopping
-from pointsman.brain.model.facts import Fact, NodeChanged
+from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
@@ -144,9 +144,9 @@ class Gateway:
         Origin.parse(node.url)
         self.driver.call(lambda now: self.dispatcher.add_node(node, now))
 
-    def observe(self, fact: Fact) -> None:
-        """To be among the dispatcher's observers: connections to a node that is gone are closed."""
-        if type(fact) is NodeChanged and fact.after == NodeState.GONE:
+    def node_changed(self, fact: NodeChanged) -> None:
+        """To be subscribed to that fact: connections to a node that is gone are closed."""
+        if fact.after == NodeState.GONE:
             nodes = (node for node in self.dispatcher.fleet.specs if node is not None and node.name != fact.node)
             self._targets.keep(nodes)
 

@@ -6,8 +6,8 @@ holds again and again and would push out the placements one wants to see.
 """
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -41,8 +41,7 @@ class Decision(msgspec.Struct, frozen=True):
     candidates: list[CandidateScore]
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, gc=False):
     """What is left of a decision; the request itself is let go, its chain can be long."""
 
     now: float
@@ -71,12 +70,11 @@ class Decisions:
         self._held: deque[_Kept] = deque(maxlen=kept)
         self._names: tuple[str, ...] = ()
         self._named_version = -1
+        self.handlers: dict[type, Callable[[Any], None]] = {Decided: self._decided}
 
     def __call__(self, fact: Fact) -> None:
-        if type(fact) is not Decided:
-            return
-        ring = self._placed if fact.chosen >= 0 else self._held
-        ring.append(self._keep(fact))
+        if type(fact) is Decided:
+            self._decided(fact)
 
     def last(self, n: int = KEPT, model: str | None = None) -> list[Decision]:
         """The newest `n` decisions, newest first; of one model if given."""
@@ -88,9 +86,11 @@ class Decisions:
         found = [kept for kept in self._newest_first() if kept.request_id == request_id]
         return [self._tell(kept) for kept in reversed(found)]
 
-    def _keep(self, fact: Decided) -> _Kept:
+    def _decided(self, fact: Decided) -> None:
+        """Scores may be a column of the fleet, which changes; candidates and overlap belong to the view alone."""
         view, request = fact.view, fact.request
-        return _Kept(
+        ring = self._placed if fact.chosen >= 0 else self._held
+        kept = _Kept(
             fact.now,
             fact.ticket,
             request.id,
@@ -98,11 +98,12 @@ class Decisions:
             fact.policy,
             fact.reason,
             fact.chosen,
-            view.nodes.copy(),
+            view.nodes,
             fact.scores.copy(),
-            view.overlap.copy(),
+            view.overlap,
             self._row_names(),
         )
+        ring.append(kept)
 
     def _newest_first(self) -> Iterator[_Kept]:
         both = [*self._placed, *self._held]

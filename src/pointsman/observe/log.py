@@ -33,7 +33,7 @@ class Log:
         self._trouble: dict[str, str] = {}
         self._silent: set[str] = set()
         self._raised: dict[tuple[str, str], float] = {}
-        self._handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers: dict[type, Callable[[Any], None]] = {
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
@@ -44,7 +44,7 @@ class Log:
         }
 
     def __call__(self, fact: Fact) -> None:
-        handle = self._handlers.get(type(fact))
+        handle = self.handlers.get(type(fact))
         if handle is not None:
             handle(fact)
 

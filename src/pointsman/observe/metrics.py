@@ -79,7 +79,7 @@ class Metrics:
         self.config_reloads: Counts = defaultdict(int, {("ok",): 0, ("failed",): 0})
         self.configured_at = 0.0
         self._submitted: dict[int, float] = {}
-        self._handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers: dict[type, Callable[[Any], None]] = {
             Decided: self._decided,
             Placed: self._placed,
             Queued: self._queued,
@@ -96,7 +96,7 @@ class Metrics:
         }
 
     def __call__(self, fact: Fact) -> None:
-        self._handlers[type(fact)](fact)
+        self.handlers[type(fact)](fact)
 
     def reloaded(self, well: bool, unix_seconds: float) -> None:
         """The configuration was read again, and applied if it could be: no fact of the brain's, but counted here."""

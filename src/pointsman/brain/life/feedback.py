@@ -6,7 +6,8 @@ the fleet, complaints go through a bucket for each tenant (GCRA: all that is kep
 """
 
 from collections import OrderedDict
-from typing import NamedTuple
+
+import msgspec
 
 from pointsman.brain.model.errors import Conflict, NotFound, TooManyRequests
 from pointsman.brain.model.reports import ClientReport
@@ -22,7 +23,7 @@ TENANTS = 4096
 """Buckets kept before those that are full are dropped."""
 
 
-class Served(NamedTuple):
+class Served(msgspec.Struct, frozen=True, gc=False):
     """Who served a request: the node's row and the row's generation. `failed` if it counts as a failure already."""
 
     row: int
@@ -41,8 +42,9 @@ class FeedbackDesk:
     def remember(self, tenant: str, request: str, served: Served) -> None:
         """A request ended. Of several with one id the last is meant."""
         key = tenant, request
+        if key in self._served:
+            self._served.move_to_end(key)
         self._served[key] = served
-        self._served.move_to_end(key)
         if len(self._served) > REMEMBERED:
             self._served.popitem(last=False)
 

@@ -1,9 +1,6 @@
 """Mean seconds a request spends on a node, from dispatch to its end: 1/μ_j."""
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pointsman.brain.model.view import Floats
+from collections.abc import MutableSequence
 
 FIRST_GUESS_S = 1.0
 """Before any request has ended anywhere: all nodes alike, which is all that ranking needs."""
@@ -15,27 +12,28 @@ class ServiceTime:
     Were it left at the mean of the moment it joined, the first node measured would look faster than all that were not.
     """
 
-    def __init__(self, out: Floats, weight: float = 0.05) -> None:
+    def __init__(self, out: MutableSequence[float], weight: float = 0.05) -> None:
         if not 0.0 < weight <= 1.0:
             raise ValueError(f"weight must be in (0, 1], not {weight}")
         self._out = out
         self._weight = weight
-        self._samples: NDArray[np.intp] = np.zeros(len(out), dtype=np.intp)
-        self._unmeasured: NDArray[np.bool_] = np.zeros(len(out), dtype=np.bool_)
+        self._samples = [0] * len(out)
+        self._unmeasured: set[int] = set()
         self._fleet = FIRST_GUESS_S
         self._fleet_samples = 0
 
     def start(self, row: int) -> None:
         """A new node takes the row."""
         self._samples[row] = 0
-        self._unmeasured[row] = True
+        self._unmeasured.add(row)
         self._out[row] = self._fleet
 
     def observe(self, row: int, seconds: float) -> None:
         """One request ended after `seconds`. A node's first few count for more, but the fleet's mean is one of them."""
-        self._samples[row] += 1
-        self._unmeasured[row] = False
-        self._out[row] += (seconds - self._out[row]) * max(self._weight, 1.0 / (1.0 + self._samples[row]))
+        samples = self._samples[row] = self._samples[row] + 1
+        self._unmeasured.discard(row)
+        self._out[row] += (seconds - self._out[row]) * max(self._weight, 1.0 / (1.0 + samples))
         self._fleet_samples += 1
         self._fleet += (seconds - self._fleet) * max(self._weight / 4.0, 1.0 / self._fleet_samples)
-        self._out[self._unmeasured] = self._fleet
+        for other in self._unmeasured:
+            self._out[other] = self._fleet

@@ -10,19 +10,20 @@ from pointsman.brain.model.choice import Scores
 from pointsman.brain.model.draw import again, below
 from pointsman.brain.model.view import Flags, Floats
 
+_FEW = 48
+"""Up to so many candidates a list is searched sooner than an array."""
+
 
 def lowest(scores: Scores, draw: int) -> int:
     """Index of the least score; among equals a uniform draw. `scores` must not be empty."""
-    best = int(scores.argmin())
-    ties = (scores == scores[best]).nonzero()[0]
-    return best if len(ties) < 2 else int(ties[below(draw, len(ties))])
+    ties = _lowest(scores)
+    return ties[0] if len(ties) < 2 else ties[below(draw, len(ties))]
 
 
 def lowest_then(scores: Scores, second: Floats, draw: int) -> int:
     """Index of the least score; among equals the least `second`; among those a uniform draw."""
-    best = int(scores.argmin())
-    ties = (scores == scores[best]).nonzero()[0]
-    return best if len(ties) < 2 else int(ties[lowest(second[ties], draw)])
+    ties = _lowest(scores)
+    return ties[0] if len(ties) < 2 else ties[lowest(second[ties], draw)]
 
 
 def two_of(candidates: int, draw: int) -> tuple[int, int]:
@@ -61,3 +62,16 @@ def greatest(values: Floats) -> float:
 def every(flags: Flags) -> bool:
     """Whether all flags are set."""
     return flags.item(flags.argmin())
+
+
+def _lowest(scores: Scores) -> list[int]:
+    """The indexes of the least score."""
+    if len(scores) > _FEW:
+        ties: list[int] = (scores == scores[scores.argmin()]).nonzero()[0].tolist()
+        return ties
+    values = scores.tolist()
+    least = min(values)
+    first = values.index(least)
+    if values.count(least) == 1:
+        return [first]
+    return [index for index, value in enumerate(values) if value == least]
