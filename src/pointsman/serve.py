@@ -29,7 +29,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import WallClock, unix_seconds
-from pointsman.config.serve import ServeConfig, address, open_journal, policy_table
+from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, policy_table
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.origin import Origin
@@ -130,7 +130,7 @@ class Service:
             ready=lambda: not self.gateway.lame,
             admit=lambda node: Origin.parse(node.url),
         )
-        self._admin = web.AppRunner(application(Local(self.services)), access_log=None)
+        self._admin = web.AppRunner(application(Local(self.services), admin_hosts(config)), access_log=None)
 
     async def start(self) -> None:
         """Listen on both ports. Raises CannotListen."""

@@ -1,7 +1,8 @@
 """The admin port's HTTP: routes of the table to handlers, values to JSON, exceptions to errors.
 
 A body must say that it is JSON. That is not pedantry: a page in an operator's browser may send a form to a loopback
-port unasked, but not JSON, so no page can change a node or a policy.
+port unasked, but not JSON, so no page can change a node or a policy. Nor can one that has its own name resolve to this
+port: see `hosts.py`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -9,9 +10,11 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from pointsman.admin import openapi, page
 from pointsman.admin.answers import Answers, failure
+from pointsman.admin.hosts import Hosts
 from pointsman.admin.routes import ROUTES, Call, Route
 from pointsman.admin.values import Error, ErrorBody
 from pointsman.observe.exposition import CONTENT_TYPE
@@ -23,9 +26,9 @@ class NotJson(Exception):
     """A body that does not say that it is JSON."""
 
 
-def application(answers: Answers) -> web.Application:
-    """The admin application over `answers`. Start it with aiohttp's `AppRunner`."""
-    app = web.Application(middlewares=[_errors])
+def application(answers: Answers, hosts: Hosts) -> web.Application:
+    """The admin application over `answers`, which goes by the names of `hosts`. Start it with aiohttp's `AppRunner`."""
+    app = web.Application(middlewares=[_meant_for(hosts), _errors])
     app.router.add_get("/", _text(page.index(), "text/html"))
     app.router.add_get("/openapi.json", _text(msgspec.json.encode(openapi.document()).decode(), "application/json"))
     app.router.add_get("/metrics", _metrics(answers))
@@ -54,6 +57,17 @@ async def _call(route: Route, request: web.Request) -> Call:
             raise NotJson
         body = msgspec.json.decode(await request.read(), type=route.body)
     return Call(which, query, body)
+
+
+def _meant_for(hosts: Hosts) -> Middleware:
+    @web.middleware
+    async def check(request: web.Request, handler: Answer) -> web.StreamResponse:
+        host = request.headers.get("host")
+        if host is None or hosts.include(host):  # every browser sends one
+            return await handler(request)
+        return _failed(f"this port does not go by the name {host!r}; if it should: `admin_hosts`", 421, "wrong_host")
+
+    return check
 
 
 @web.middleware

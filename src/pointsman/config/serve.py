@@ -8,12 +8,13 @@ from typing import Annotated, Any, BinaryIO, Literal
 import msgspec
 from msgspec import Meta
 
+from pointsman.admin.hosts import Hosts
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Networks, Paths, Urls
+from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Names, Networks, Paths, Urls
 from pointsman.config.tls import node_context, server_context
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
@@ -25,6 +26,7 @@ NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
 _NAMES = ", ".join(sorted(POLICIES))
 _PORT = re.compile(r"[0-9]{1,5}")
+_HOST = re.compile(r"[A-Za-z0-9._-]+")
 _KEY = re.compile(r"[!-~]+")
 
 
@@ -41,6 +43,9 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     admin_listen: Annotated[Address, Meta(description="address and port of the admin port; empty for none")] = (
         "127.0.0.1:9080"
     )
+    admin_hosts: Annotated[
+        Names, Meta(description="names the admin port goes by, besides its own address and localhost")
+    ] = ()
     workers: Annotated[int, Meta(ge=1, description="processes that serve the data port")] = 1
     policy: Annotated[Name, Meta(description=f"policy, unless a model or route has its own; one of {_NAMES}")] = (
         "fastest_completion"
@@ -125,6 +130,16 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         tls=server_context(config.tls_cert, config.tls_key),
         node_tls=node_context(config.node_ca_file),
     )
+
+
+def admin_hosts(config: ServeConfig) -> Hosts:
+    """The names the admin port answers to. Raises ConfigError for what is none."""
+    for name in config.admin_hosts:
+        if not _HOST.fullmatch(name):
+            raise ConfigError(
+                f"`admin_hosts`: {name!r} is not a name alone, such as admin.example; leave out scheme and port"
+            )
+    return Hosts(address(config.admin_listen, "admin_listen")[0] if config.admin_listen else "", config.admin_hosts)
 
 
 def open_journal(path: str) -> BinaryIO:

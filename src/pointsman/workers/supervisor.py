@@ -16,7 +16,7 @@ from aiohttp import web
 
 from pointsman.admin.application import application
 from pointsman.clock import WallClock
-from pointsman.config.serve import ServeConfig
+from pointsman.config.serve import ServeConfig, admin_hosts
 from pointsman.reload import Plan
 from pointsman.serve import CannotListen, allow_open_files, listen_for_admin, listening, run, tell_addresses
 from pointsman.workers.everyone import Everyone
@@ -65,7 +65,7 @@ class Supervisor:
         secret = settings.chain_secret or os.urandom(16)
         self._team = Team(arguments, self._sockets, secret, WallClock())
         self._kept: set[asyncio.Future[Any]] = set()
-        self._admin = web.AppRunner(application(Everyone(self._team, self._keep)), access_log=None)
+        self._admin = web.AppRunner(application(Everyone(self._team, self._keep), admin_hosts(config)), access_log=None)
         self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
 
     async def start(self) -> None:

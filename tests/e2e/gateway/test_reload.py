@@ -273,7 +273,7 @@ async def test_the_process_reloads_by_signal_and_by_itself(process: Process, nod
     replacing.replace(path)
     await until("c", 5.0)
     async with Client(admin) as client:
-        client.send(path="/metrics", method="GET", headers=("connection: close",))
+        client.writer.write(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         page = (await client.reader.read()).decode()
     assert 'pointsman_config_reloads_total{result="ok"} 2.0' in page
     assert 'pointsman_config_reloads_total{result="failed"} 1.0' in page

@@ -9,6 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from pointsman.admin.answers import Local
 from pointsman.admin.application import application
+from pointsman.admin.hosts import Hosts
 from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
@@ -48,5 +49,5 @@ def scene() -> Scene:
 
 @pytest.fixture
 async def client(scene: Scene) -> AsyncIterator[TestClient[Any, Any]]:
-    async with TestClient(TestServer(application(Local(scene.services)))) as client:
+    async with TestClient(TestServer(application(Local(scene.services), Hosts("127.0.0.1")))) as client:
         yield client

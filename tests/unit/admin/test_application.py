@@ -101,3 +101,11 @@ async def test_the_index_page_and_the_description_are_served(client: Any) -> Non
 async def test_unknown_paths_and_methods_are_errors_in_json(client: Any) -> None:
     assert (await error_of(await client.get("/nothing")))[:2] == (404, "not_found")
     assert (await error_of(await client.delete("/policy")))[:2] == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics", "/nodes", "/none"])
+async def test_a_page_that_rebinds_its_name_gets_nothing(client: Any, path: str) -> None:
+    answer = await client.get(path, headers={"host": "evil.example:9080"})
+    assert (await error_of(answer))[:2] == (421, "wrong_host")
+    assert "`admin_hosts`" in (await error_of(answer))[2]
+    assert (await client.get(path, headers={"host": "localhost"})).status != 421

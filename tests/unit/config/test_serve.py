@@ -1,17 +1,19 @@
 """Settings that cannot be used stop the start, and say which file, which key and what is allowed."""
 
+import argparse
 import re
 from pathlib import Path
 
 import pytest
 
 from pointsman.brain.model.request import Request
-from pointsman.config.flags import ConfigError, load
+from pointsman.config.flags import ConfigError, add_flags, load
 from pointsman.config.serve import (
     API_KEYS_VARIABLE,
     NODE_KEY_VARIABLE,
     ServeConfig,
     address,
+    admin_hosts,
     all_nodes,
     gateway_settings,
     open_journal,
@@ -129,6 +131,21 @@ def test_wrong_paths_and_addresses() -> None:
         gateway_settings(ServeConfig(timeouts=Timeouts(total_s=10_000.0)))
     with pytest.raises(ConfigError, match=r"trusted_peers.*10\.0\.0\.1/8"):
         gateway_settings(ServeConfig(trusted_peers=("10.0.0.1/8",)))
+
+
+def test_names_of_the_admin_port() -> None:
+    hosts = admin_hosts(ServeConfig(admin_listen="10.0.0.1:9080", admin_hosts=("ops.example",)))
+    assert [hosts.include(host) for host in ("10.0.0.1:9080", "ops.example", "other.example")] == [True, True, False]
+    assert admin_hosts(ServeConfig(admin_listen="")).include("localhost")
+    for name in ("http://ops.example", "ops.example:9080", "", "*"):
+        with pytest.raises(ConfigError, match="admin_hosts"):
+            admin_hosts(ServeConfig(admin_hosts=(name,)))
+
+
+def test_serve_has_no_more_flags_than_people_can_read() -> None:
+    parser = argparse.ArgumentParser()
+    add_flags(parser, ServeConfig)
+    assert len(parser.format_usage().split("[--")) - 1 <= 25
 
 
 def test_keys_from_files_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
