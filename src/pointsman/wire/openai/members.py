@@ -4,7 +4,6 @@ msgspec skips the values, whatever their size, and tells how long each is; what 
 """
 
 import re
-from collections.abc import Iterator
 
 import msgspec
 
@@ -25,20 +24,22 @@ class Member(msgspec.Struct, frozen=True, gc=False):
     end: int
 
 
-def members(data: bytes) -> Iterator[Member]:
+def members(data: bytes) -> list[Member]:
     """The top-level members of `data`, which must be a valid JSON object.
 
     Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess.
     """
+    found = []
     at = 0
     for name, value in _values(data).items():
         key = _KEY.match(data, at)
         if key is None:
             break
         at = key.end() + len(bytes(value))
-        yield Member(name, key.start(1), key.end(), at)
+        found.append(Member(name, key.start(1), key.end(), at))
     if not _END.fullmatch(data, at):
         raise BadRequest("a member of the request body is there more than once")
+    return found
 
 
 def _values(data: bytes) -> dict[str, msgspec.Raw]:

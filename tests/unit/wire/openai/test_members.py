@@ -37,7 +37,12 @@ def test_odd_keys() -> None:
 @pytest.mark.parametrize("raw", [b'{"a":1,"a":2}', b'{"a":1,"b":2,"a":"long"}', b'{"a":"long","\\u0061":1}'])
 def test_a_name_that_is_there_twice(raw: bytes) -> None:
     with pytest.raises(BadRequest, match="more than once"):
-        list(members(raw))
+        members(raw)
+
+
+def test_a_name_that_is_there_twice_in_front_of_what_is_looked_for() -> None:
+    with pytest.raises(BadRequest, match="more than once"):
+        value_of(b'{"a":"long","a":1,"b":[]}', "b")
 
 
 def test_surrogates_stay() -> None:
