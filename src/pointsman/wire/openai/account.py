@@ -121,12 +121,7 @@ class ChatAccount(Alike):
         self.usage = Usage()
 
     def see(self, event: bytes) -> bool:
-        if (
-            self.content_events
-            and b'"finish_reason":null' in event
-            and (b'"usage"' not in event or b'"usage":null' in event)
-            and b'"error"' not in event
-        ):
+        if self.content_events and _says_text_alone(event):
             self.content_events += 1
             self._remember(event)
             return False
@@ -201,6 +196,16 @@ class TypedAccount(Alike):
         old = self.usage
         cached = old.cached if new.cached is None else new.cached
         self.usage = Usage(new.prompt or old.prompt, new.completion or old.completion, cached)
+
+
+def _says_text_alone(event: bytes) -> bool:
+    """Whether the bytes show that no choice ends here, nothing is counted and nothing went wrong."""
+    return (
+        b'"finish_reason":null' in event
+        and event.count(b'"finish_reason"') == 1
+        and (b'"usage"' not in event or (b'"usage":null' in event and event.count(b'"usage"') == 1))
+        and b'"error"' not in event
+    )
 
 
 def usage_of(body: bytes) -> Usage:

@@ -192,3 +192,13 @@ def test_usage_of_whole_answers() -> None:
     assert usage_of(full) == Usage(3, 4, 2)
     assert usage_of(b'{"usage":{"input_tokens":3,"output_tokens":4}}') == Usage(3, 4, None)
     assert usage_of(b'{"usage":null}') == usage_of(b"{}") == usage_of(b'"usage"') == Usage()
+
+
+def test_a_choice_that_ends_beside_one_that_goes_on() -> None:
+    account = ChatAccount(2)
+    account.see(chunk('{"choices":[{"index":0,"text":"a","finish_reason":null}]}'))
+    account.see(
+        chunk('{"choices":[{"index":0,"text":"a","finish_reason":null},{"index":1,"text":"b","finish_reason":"stop"}]}')
+    )
+    account.see(chunk('{"choices":[{"index":0,"text":"a","finish_reason":"stop"}]}'))
+    assert account.succeeded()
