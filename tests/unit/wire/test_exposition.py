@@ -54,3 +54,8 @@ def test_numbers_that_cannot_be_are_passed_over(number: str) -> None:
     line = f"vllm:num_requests_running {number}\n"
     info = f'vllm:cache_config_info{{num_gpu_blocks="{number}",block_size="0"}} 1\n'
     assert read_exposition(line * 2 + info) == EngineReading()
+
+
+def test_labels_may_hold_anything() -> None:
+    page = 'vllm:num_requests_running{model_name="a}\\"{\x1e\u2028 7"} 2 # {} 1\nvllm:num_requests_waiting{}3 17\n'
+    assert read_exposition(page) == EngineReading(running=2, waiting=3)
