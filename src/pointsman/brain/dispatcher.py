@@ -134,7 +134,8 @@ class Dispatcher:
             return []
         ticket = lease.ticket
         models = self.fleet.models[lease.row]
-        again = self._retries.allows(outcome, ticket.attempts, len(self._tickets)) and self._elsewhere(ticket, lease)
+        again = self._retries.allows(outcome, ticket.attempts, len(self._tickets))
+        again = again and self._elsewhere(ticket, lease, outcome)
         self.placement.release(lease)
         ticket.lease = None
         if outcome.verdict is Verdict.FAIL and lease.first_at is None:
@@ -363,11 +364,15 @@ class Dispatcher:
         ticket.excluded = tuple(sorted((*ticket.excluded, lease.node)))
         return self._enter(ticket, now)
 
-    def _elsewhere(self, ticket: Ticket, lease: Lease) -> bool:
-        """Whether some node is left that has not failed this ticket, be it one to wait for."""
+    def _elsewhere(self, ticket: Ticket, lease: Lease, outcome: Outcome) -> bool:
+        """Whether some node is left that has not failed this ticket, be it one to wait for.
+
+        Back-pressure is not waited out here: its client is told at once unless another node is in use.
+        """
         tried = {*ticket.excluded, lease.node}
-        fleet = self.fleet
-        left = (row for row in fleet.serves(ticket.request.model) if fleet.spec(row).name not in tried)
+        fleet, model = self.fleet, ticket.request.model
+        rows = fleet.candidates(model)[0].tolist() if outcome.verdict is Verdict.BUSY else fleet.serves(model)
+        left = (row for row in rows if fleet.spec(row).name not in tried)
         return any(fleet.states[row] is not NodeState.DRAINING for row in left)
 
     def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:

@@ -16,7 +16,7 @@ from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.stream_answer import StreamAnswer
 from pointsman.gateway.targets import Target
-from pointsman.gateway.upstream import ConnectFailed, UpstreamConnection
+from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import request_head
 from pointsman.wire.http1.response import ResponseHead
@@ -182,5 +182,6 @@ class Attempt:
 
 
 def _failed(reason: str, *, free: bool = False) -> Outcome:
+    verdict = Verdict.BUSY if reason == NO_SOCKET else Verdict.FAIL
     status = 504 if reason.endswith("timeout") else 502
-    return Outcome(verdict=Verdict.FAIL, reason=reason, status=status, delivered=False, free=free)
+    return Outcome(verdict=verdict, reason=reason, status=status, delivered=False, free=free)

@@ -20,7 +20,7 @@ from pointsman.gateway.driver import Driver
 from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.targets import Target, Targets
-from pointsman.gateway.upstream import ConnectFailed
+from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed
 from pointsman.wire.decoding import decoder
 from pointsman.wire.exposition import EngineReading, read_exposition
 
@@ -80,7 +80,11 @@ class Probes:
         began = self._clock.now()
         try:
             report = await self._examine(node, began)
-        except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
+        except ConnectFailed as failure:
+            if failure.reason == NO_SOCKET:  # that says nothing about the node
+                return
+            report = self._bad(node, str(failure), began)
+        except (FetchFailed, TimeoutError, OSError, ValueError) as error:
             report = self._bad(node, str(error) or "timeout", began)
         if self.driver is not None:
             self.driver.report(report)

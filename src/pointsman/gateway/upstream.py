@@ -7,6 +7,7 @@ is half of that, and what still happens is told to the sink as `stale`: no byte 
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import ssl
 from typing import Protocol, cast
@@ -30,6 +31,11 @@ class UpstreamSink(Protocol):
     def on_complete(self) -> None: ...
 
     def on_lost(self, reason: str, *, stale: bool) -> None: ...
+
+
+NO_SOCKET = "no_socket"
+"""The reason why a connection failed that says nothing about the node: this machine has no descriptor or port left."""
+_OUR_OWN_LACK = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
 
 
 class ConnectFailed(Exception):
@@ -193,8 +199,8 @@ class Pool:
             raise ConnectFailed("refused") from None
         except ssl.SSLError as error:
             raise ConnectFailed("tls", getattr(error, "verify_message", "") or error.reason) from None
-        except OSError:
-            raise ConnectFailed("connect") from None
+        except OSError as error:
+            raise ConnectFailed(NO_SOCKET if error.errno in _OUR_OWN_LACK else "connect") from None
         if not connection.usable:  # lost, or spoilt by words nobody asked for, before anyone was there to be told
             raise ConnectFailed("reset")
         return connection

@@ -1,10 +1,13 @@
 """Connections to nodes: how they are kept, watched and let go."""
 
 import asyncio
+import errno
 import socket
+from typing import Any
 
 import pytest
 
+from pointsman.brain.model.node import NodeState
 from pointsman.gateway.settings import Limits, Timeouts
 
 from .conftest import World, chat
@@ -81,3 +84,35 @@ async def test_a_malformed_limit_is_refused(world: World, given: str) -> None:
     assert (response.status, response.json()["error"]["code"]) == (400, "invalid_request_error")
     assert (await client.ask(chat(), headers=("x-request-timeout-ms: 1000",))).status == 200
     assert world.nodes[0].requests[0].header("x-request-timeout-ms") is None
+
+
+class NoPortLeft:
+    """The loop on a machine that has no port left for a connection."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    async def create_connection(self, *_: object, **__: object) -> None:
+        raise OSError(errno.EADDRNOTAVAIL, "no port left")
+
+
+async def test_what_this_machine_lacks_is_no_fault_of_a_node(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of descriptors or ports: requests fail, probes tell nothing, and every node stays up."""
+    await world.open(GOOD, GOOD, timeouts=Timeouts(node_idle_s=0.05, lame_duck_s=0))
+    await world.until(lambda: not idle_sockets(world), 1.0)
+
+    client = await world.client()
+    loop = NoPortLeft(asyncio.get_running_loop())
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio, "get_running_loop", lambda: loop)
+        for _ in range(20):
+            response = await client.ask(chat())
+            assert (response.status, b"no_socket" in response.body) == (502, True)
+        for _ in range(6):
+            world.gateway.driver.call(lambda now: world.dispatcher.tick(now + 30.0))
+            await asyncio.sleep(0.005)
+    assert set(world.dispatcher.fleet.states) == {NodeState.UP}
+    assert (await client.ask(chat())).status == 200

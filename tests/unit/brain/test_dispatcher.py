@@ -472,3 +472,24 @@ def test_patience_for_a_first_token_follows_what_is_expected() -> None:
     assert ahead == sorted(ahead)
     assert ahead[-1] == 600.0
     assert any(30.0 < seconds < 600.0 for seconds in ahead)
+
+
+def test_back_pressure_is_told_at_once_where_no_other_node_is_in_use() -> None:
+    """Waiting for a node that is down is for failures; a full node's client had better come again."""
+    driver = TestDriver("least_requests", busy_s=0.0)
+    driver.add("a")
+    driver.add("b", up=False)
+    busy = Outcome(verdict=Verdict.BUSY, reason="status_503", status=503, delivered=False)
+    full = driver.submit()
+    driver.finish(driver.lease_of(full), busy)
+    assert full in driver.ended
+    failed = driver.submit()
+    driver.finish(driver.lease_of(failed), FAILED)
+    assert failed in driver.waiting
+    driver.report("b")
+    assert driver.node(failed) == "b"
+    another = driver.submit()
+    while driver.node(another) == "b":
+        another = driver.submit()
+    driver.finish(driver.lease_of(another), busy)
+    assert driver.node(another) == "b"
