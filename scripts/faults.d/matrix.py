@@ -8,6 +8,7 @@ every account at zero, no engine that goes on for nobody. `tests/faults` holds t
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tests.faults.report import as_json, as_table, matching
 
 def main() -> int:
     options = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     cells, skipped = playable(matching(QUICK if options.quick else CELLS, options.k))
     if not cells:
         print(f"scripts/faults matrix: no cell is named by {options.k}", file=sys.stderr)

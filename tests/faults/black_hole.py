@@ -12,11 +12,13 @@ import shutil
 import socket
 import subprocess
 import threading
+from pathlib import Path
 from typing import Self
 
 _CLONE_NEWNET = 0x40000000
 _NOBODY = "02:00:00:00:de:ad"
 _HOSTS = 250
+_NAMESPACES = Path("/var/run/netns")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -40,6 +42,7 @@ class BlackHoles:
         self._free: list[str] = []
 
     def __enter__(self) -> Self:
+        _sweep()
         there = ["-n", self._name]
         _ip("netns", "add", self._name)
         _ip("link", "add", self._here, "type", "veth", "peer", "name", self._there, "netns", self._name)
@@ -79,10 +82,17 @@ class BlackHoles:
         await asyncio.to_thread(_ip, "neigh", "del", address, "dev", self._here)
 
     def _listen(self, address: str) -> socket.socket:
-        with open(f"/var/run/netns/{self._name}", "rb") as namespace:
+        with (_NAMESPACES / self._name).open("rb") as namespace:
             if _libc.setns(namespace.fileno(), _CLONE_NEWNET):
                 raise OSError(ctypes.get_errno(), "setns")
         return socket.create_server((address, 0))
+
+
+def _sweep() -> None:
+    """Remove what runs that were killed have left."""
+    for path in _NAMESPACES.glob("faults*"):
+        if not Path("/proc", path.name.removeprefix("faults")).exists():
+            _ip("netns", "del", path.name)
 
 
 def _ip(*arguments: str) -> None:

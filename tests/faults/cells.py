@@ -15,6 +15,9 @@ class Fault(StrEnum):
     STOPPED = "SIGSTOP"  # the engine's process stands still
     SLOW_HEADERS = "slow headers"  # late, yet in time
     SLOW_TOKENS = "slow tokens"  # the same for each piece of the body
+    SLICED = "sliced"  # one byte at a time
+    TRICKLE = "trickle"  # a narrow bandwidth
+    SLOW_CLOSE = "slow close"  # the answer ends with the connection, and that comes late
     RESET = "reset"
     FIN = "FIN"
     CUT_CHUNK = "cut chunk"  # the connection ends inside a chunk
@@ -61,7 +64,8 @@ SILENT = (Fault.SILENCE, Fault.STOPPED, Fault.BLACK_HOLE)
 """Nothing tells of them but the time that passes."""
 AT_THE_DOOR = (Fault.REFUSED, Fault.BLACK_HOLE)
 """They come over an address, not over a connection."""
-SLOW = (Fault.SLOW_HEADERS, Fault.SLOW_TOKENS)
+SLOW = (Fault.SLOW_HEADERS, Fault.SLOW_TOKENS, Fault.SLICED, Fault.TRICKLE, Fault.SLOW_CLOSE)
+"""They test patience, and nothing is lost by them."""
 STRAY = (Fault.CUT_CHUNK, Fault.IN_BAND, *STATUSES, Fault.GARBAGE, Fault.OVERSIZE)
 """On an idle connection they are bytes that nobody asked for."""
 ON_CONNECTIONS = (
@@ -89,6 +93,13 @@ _PHASES: dict[Fault, tuple[frozenset[Phase], str]] = {
         "what is connected cannot be refused any more",
     ),
     Fault.SLOW_HEADERS: (frozenset((Phase.QUEUED, Phase.BEFORE_HEADERS, Phase.IDLE)), "headers come once, at first"),
+    Fault.SLOW_CLOSE: (
+        frozenset((Phase.QUEUED, Phase.BEFORE_HEADERS, Phase.IDLE)),
+        "the headers say how the answer will end",
+    ),
+    **dict.fromkeys(
+        (Fault.SLICED, Fault.TRICKLE), (ANY - {Phase.CONNECTING}, "there is nothing to cut before an answer")
+    ),
     Fault.SLOW_TOKENS: (_SAID_LATER, "tokens come after the headers"),
     Fault.CUT_CHUNK: (_SAID_LATER, "chunks come after the headers"),
     Fault.IN_BAND: (_SAID_LATER, "an error inside the body comes after the headers"),

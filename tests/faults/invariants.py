@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pointsman.brain.model.facts import Ended, Placed
 from pointsman.brain.model.outcome import Verdict
 
-from .cells import Cell, Fault, Phase
+from .cells import SILENT, SLOW, Cell, Fault, Phase
 from .client import Client
 from .engines import text_of
 from .expected import End, Expected
@@ -137,8 +137,8 @@ def left_well(stage: Stage, client: Client) -> Iterator[str]:
 
 def hangs_on(cell: Cell) -> bool:
     """Whether the answer is still to come, and nothing but the client's leaving can have ended the try."""
-    waits = (Fault.SILENCE, Fault.STOPPED, Fault.BLACK_HOLE, Fault.SLOW_HEADERS, Fault.SLOW_TOKENS)
-    return cell.fault in waits and cell.phase is not Phase.AFTER_DONE
+    nearly_over = (Phase.AFTER_DONE,) if cell.fault in SILENT else (Phase.BEFORE_DONE, Phase.AFTER_DONE)
+    return cell.fault in (*SILENT, *SLOW) and cell.phase not in nearly_over
 
 
 def end_of(client: Client, relays: list[Relay], full: str) -> End | str:
@@ -173,7 +173,10 @@ def text_in(client: Client) -> str:
 def _end_of_plain(client: Client, full: str) -> End | str:
     if not client.complete:
         return End.BROKEN
-    document = json.loads(client.body)
+    try:
+        document = json.loads(client.body)
+    except ValueError:
+        return "a part as if it were whole"
     if "error" in document:
         return End.IN_BAND
     return End.WHOLE if document["choices"][0]["message"]["content"] == full else "another text"

@@ -6,12 +6,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .cells import SEEN, Fault, Phase
 from .client import Client, amount
 from .peer import Peer, Request
-from .strikes import Answered, strike
+from .strikes import LATE_S, Answered, strike
 from .upstream import Answer, asked
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ _STREAM_HEAD = b"content-type: text/event-stream"
 
 
 class Relay:
-    """`forwarded` is the body as it went to the gateway; `pace` the seconds before each further piece."""
+    """`forwarded` is the body as it went to the gateway; `framing` what tells its end.
+
+    From a strike on, `pace` are the seconds before each further piece, `slices` the bytes that leave at once and the
+    seconds after each.
+    """
 
     def __init__(self, node: Node, peer: Peer, request: Request) -> None:
         self.node = node
@@ -30,7 +34,8 @@ class Relay:
         self.request = request
         self.forwarded = b""
         self.pace = 0.0
-        self.chunked = True
+        self.slices: tuple[int, float] | None = None
+        self.framing: Literal["", "chunked", "length", "close"] = ""
         self.stream = False
 
     async def run(self) -> None:
@@ -46,21 +51,36 @@ class Relay:
             await self._engine_has_it()
             await self._at(Phase.BEFORE_HEADERS)
             await answer.begin()
-            self._head(answer)
+            await self._emit(self._head(answer))
             await self._at(Phase.AFTER_HEADERS)
             async for phase, piece in self._pieces(answer):
                 await asyncio.sleep(self.pace)
-                self.write(piece)
+                await self.send(piece)
                 if phase is not None:
                     await self._at(phase)
-            await asyncio.sleep(self.pace)
-            if self.chunked:
-                self.peer.write(b"0\r\n\r\n")
+            await self._end()
 
-    def write(self, piece: bytes) -> None:
+    async def send(self, piece: bytes) -> None:
         """Pass on a piece of the body."""
         self.forwarded += piece
-        self.peer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if self.chunked else piece)
+        await self._emit(b"%x\r\n%b\r\n" % (len(piece), piece) if self.framing == "chunked" else piece)
+
+    async def _end(self) -> None:
+        await asyncio.sleep(self.pace)
+        if self.framing == "chunked":
+            await self._emit(b"0\r\n\r\n")
+        elif self.framing == "close":
+            await asyncio.sleep(LATE_S)
+            self.peer.finish()
+
+    async def _emit(self, data: bytes) -> None:
+        if self.slices is None:
+            self.peer.write(data)
+            return
+        size, pause = self.slices
+        for at in range(0, len(data), size):
+            self.peer.write(data[at : at + size])
+            await asyncio.sleep(pause)
 
     async def _at(self, phase: Phase) -> None:
         plan = self.node.plan
@@ -81,18 +101,20 @@ class Relay:
             while not self.node.engine.audit(self.request.id):
                 await asyncio.sleep(0.002)
 
-    def _head(self, answer: Answer) -> None:
-        plan = self.node.plan
+    def _head(self, answer: Answer) -> bytes:
+        """The engine's, with the framing that the fault needs."""
         self.stream = answer.length is None
-        self.chunked = self.stream
-        if not self.stream and plan is not None and plan.fault in _REFRAMED and plan.phase is not Phase.AFTER_DONE:
-            self.chunked = True
-        if not self.stream and plan is not None and plan.fault is Fault.CUT_CHUNK:
-            self.chunked = True
-        head = answer.head
-        if self.chunked and not self.stream:
-            head = head.replace(b"Content-Length: %d" % answer.length, b"Transfer-Encoding: chunked")
-        self.peer.write(head)
+        theirs = b"Transfer-Encoding: chunked" if self.stream else b"Content-Length: %d" % (answer.length or 0)
+        if self.framing == "close":
+            return answer.head.replace(theirs, b"Connection: close")
+        self.framing = "chunked" if self.stream or self._needs_chunks() else "length"
+        return answer.head.replace(theirs, b"Transfer-Encoding: chunked") if self.framing == "chunked" else answer.head
+
+    def _needs_chunks(self) -> bool:
+        plan = self.node.plan
+        if plan is None or plan.fault not in _REFRAMED:
+            return False
+        return plan.fault is Fault.CUT_CHUNK or plan.phase is not Phase.AFTER_DONE
 
     def _pieces(self, answer: Answer) -> AsyncIterator[tuple[Phase | None, bytes]]:
         return self._of_stream(answer) if self.stream else self._of_whole(answer)
@@ -121,7 +143,7 @@ class Relay:
 
     async def _until_shown(self, client: Client, phase: Phase) -> None:
         """Until the client has what was forwarded; but what is too much of a whole answer comes along with its end."""
-        if phase in SEEN and (self.stream or self.chunked or phase is not Phase.AFTER_DONE):
+        if phase in SEEN and (self.framing == "chunked" or phase is not Phase.AFTER_DONE):
             async with asyncio.timeout(2):
                 while client.shown() < amount(self.forwarded):
                     await asyncio.sleep(0.002)

@@ -154,7 +154,8 @@ class Stage:
             self.plan.struck.set()
         elif fault in STRAY:
             idle[0].write(stray(fault))
-            await asyncio.wait_for(idle[0].gone.wait(), 1.0)  # not to be trusted any more
+            if not await until(idle[0].gone.is_set, 1.0):
+                raise RuntimeError("a connection that said what nobody asked for was kept")
             self.plan.struck.set()
         else:
             phase = Phase.AFTER_HEADERS if fault is Fault.SLOW_TOKENS else Phase.BEFORE_HEADERS

@@ -21,6 +21,7 @@ NOT_HTTP = b"\x00\xff\x13garbage, not HTTP\r\n\r\n"
 IN_BAND_BODY = b'{"error":{"message":"out of memory","type":"InternalServerError","param":null,"code":500}}'
 IN_BAND_EVENTS = (b"data: %b\n\n" % IN_BAND_BODY, b"data: [DONE]\n\n")
 _CHUNK_HEAD = b"HTTP/1.1 200 OK\r\nx-filler: "
+_SLICES = {Fault.SLICED: (1, 0.0), Fault.TRICKLE: (64, 0.005)}  # bytes, and seconds after each
 _TORN = b"data: {"
 _PIECE = 1024 * 1024
 _HEAD_BYTES = 128 * 1024
@@ -104,6 +105,16 @@ async def _slowly(relay: Relay, plan: Plan, phase: Phase) -> None:
     relay.pace = PACE_S
 
 
+async def _in_slices(relay: Relay, plan: Plan, phase: Phase) -> None:
+    plan.struck.set()
+    relay.slices = _SLICES[plan.fault]
+
+
+async def _close_late(relay: Relay, plan: Plan, phase: Phase) -> None:
+    plan.struck.set()
+    relay.framing = "close"
+
+
 async def _reset(relay: Relay, plan: Plan, phase: Phase) -> None:
     relay.peer.reset()
     await _silence(relay, plan, phase)
@@ -127,7 +138,7 @@ async def _cut(relay: Relay, plan: Plan, phase: Phase) -> None:
 
 async def _in_band(relay: Relay, plan: Plan, phase: Phase) -> None:
     for piece in IN_BAND_EVENTS if relay.stream else (IN_BAND_BODY,):
-        relay.write(piece)
+        await relay.send(piece)
     relay.peer.write(b"0\r\n\r\n")
     plan.struck.set()
     raise Answered
@@ -167,6 +178,9 @@ _FAULTS: dict[Fault, Callable[[Relay, Plan, Phase], Awaitable[None]]] = {
     Fault.BLACK_HOLE: _vanish,
     Fault.SLOW_HEADERS: _late,
     Fault.SLOW_TOKENS: _slowly,
+    Fault.SLICED: _in_slices,
+    Fault.TRICKLE: _in_slices,
+    Fault.SLOW_CLOSE: _close_late,
     Fault.RESET: _reset,
     Fault.FIN: _fin,
     Fault.CUT_CHUNK: _cut,

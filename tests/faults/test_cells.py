@@ -4,8 +4,8 @@ from .cells import CELLS, QUICK, Cell, Fault, Phase, candidates, impossible
 from .expected import End, expected
 
 
-def test_there_are_some_400_cells() -> None:
-    assert 400 < len(CELLS) == len(set(CELLS)) < 500
+def test_there_are_more_than_500_cells() -> None:
+    assert 500 < len(CELLS) == len(set(CELLS))
 
 
 def test_every_fault_and_phase_and_mode_has_cells() -> None:
