@@ -59,6 +59,9 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     trusted_peers: Annotated[
         Networks, Meta(description="proxies whose Forwarded, X-Forwarded-* and X-Real-IP headers reach the nodes")
     ] = ()
+    forwarded_for: Annotated[
+        bool, Meta(description="tell nodes who asks: X-Forwarded-For and -Proto, appended to what trusted_peers say")
+    ] = False
     api_keys: Annotated[Keys, Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
     node_key: Annotated[Key, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
     node_key_file: Annotated[File, Meta(description="file that holds the key shown to the nodes")] = ""
@@ -124,6 +127,7 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         routes=config.routes,
         allow_paths=config.allow_paths,
         trusted_peers=config.trusted_peers,
+        forwarded_for=config.forwarded_for,
         timeouts=config.timeouts,
         limits=config.limits,
         chain_secret=_secret(config.chain_secret_file, "chain_secret_file").encode(),

@@ -56,6 +56,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     routes: Mapping[str, PlainRoute] = {}
     allow_paths: tuple[str, ...] = ()
     trusted_peers: tuple[str, ...] = ()
+    forwarded_for: bool = False
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
     chain_secret: bytes = b""
@@ -79,8 +80,7 @@ class Gateway:
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
         self._front = self._new_front()
-        peers = Peers(settings.trusted_peers)
-        self._server = Server(self._front, self._deadlines, clock, timeouts, limits, peers)
+        self._server = Server(self._front, self._deadlines, clock, timeouts, limits, self._peers())
         self._certificates = Certificates(settings.tls) if settings.tls else None
         self._listener: asyncio.Server | None = None
 
@@ -137,7 +137,7 @@ class Gateway:
         lame = self._front.lame
         self._front = self._new_front()
         self._front.lame = lame
-        self._server.configure(self._front, timeouts, limits, Peers(settings.trusted_peers))
+        self._server.configure(self._front, timeouts, limits, self._peers())
 
     def add_node(self, node: NodeSpec) -> None:
         """Raises ValueError for a bad URL or a taken id."""
@@ -175,6 +175,9 @@ class Gateway:
     def _close_listener(self) -> None:
         if self._listener is not None:
             self._listener.close()
+
+    def _peers(self) -> Peers:
+        return Peers(self.settings.trusted_peers, told=self.settings.forwarded_for)
 
     def _new_front(self) -> Front:
         """What a request meets, made of the settings there are now."""

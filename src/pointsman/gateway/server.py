@@ -80,21 +80,21 @@ class Server:
         clock: Clock,
         timeouts: Timeouts,
         limits: Limits,
-        trusted: Peers | None = None,
+        peers: Peers | None = None,
     ) -> None:
         self.deadlines = deadlines
         self.clock = clock
-        self.configure(front, timeouts, limits, trusted or Peers())
+        self.configure(front, timeouts, limits, peers or Peers())
         self.connections: set[ClientConnection] = set()
         self.stopping = False
         self.retiring = False
 
-    def configure(self, front: Front, timeouts: Timeouts, limits: Limits, trusted: Peers) -> None:
-        """Serve the requests that begin from now on so; connections there are keep their sizes and trust."""
+    def configure(self, front: Front, timeouts: Timeouts, limits: Limits, peers: Peers) -> None:
+        """Serve the requests that begin from now on so; connections there are keep their sizes and peers."""
         self.front = front
         self.timeouts = timeouts
         self.limits = limits
-        self.trusted = trusted
+        self.peers = peers
         self.http_limits = HttpLimits(limits.head_bytes, limits.headers, limits.body_bytes)
 
     def connection(self) -> ClientConnection:
@@ -151,9 +151,12 @@ class ClientConnection(asyncio.Protocol):
         transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the base class
         self._transport = transport
         transport.set_write_buffer_limits(high=self._server.limits.stream_buffer_bytes)
-        if self._server.trusted:
-            peer = transport.get_extra_info("peername")
-            self._reader.trusted = isinstance(peer, tuple) and self._server.trusted.trust(peer[0])
+        if self._server.peers:
+            name = transport.get_extra_info("peername")
+            if isinstance(name, tuple):
+                self._reader.peer = self._server.peers.at(
+                    name[0], tls=transport.get_extra_info("sslcontext") is not None
+                )
         self._expect_within(self._server.timeouts.client_head_s)
         self._server.connections.add(self)
         self._server.deadlines.watch(self)

@@ -94,6 +94,16 @@ async def test_only_a_trusted_peer_says_on_whose_behalf_it_asks(
         assert request.header("x-pointsman-node") is None
 
 
+async def test_nodes_are_told_who_asks_where_that_is_wanted(world: World) -> None:
+    await world.open(always(respond(b"{}")), forwarded_for=True)
+    client = await world.client()
+    for _ in range(2):
+        assert (await client.ask(chat(), headers=("x-forwarded-for: 10.0.0.1",))).status == 200
+    for request in world.nodes[0].requests:
+        assert [value for name, value in request.headers if name == "x-forwarded-for"] == ["127.0.0.1"]
+        assert request.header("x-forwarded-proto") == ("https" if world.client_tls else "http")
+
+
 async def test_usage_is_asked_for_and_taken_out(world: World) -> None:
     await world.open(stream(ROLE, TEXT, STOP, USAGE, DONE))
     client = await world.client()

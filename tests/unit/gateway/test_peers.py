@@ -20,8 +20,8 @@ from pointsman.gateway.peers import Peers
 def test_addresses_and_networks(host: str, trusted: bool) -> None:
     peers = Peers(("10.0.0.0/8", "192.0.2.7", "fd00::/8"))
     assert peers
-    assert peers.trust(host) is trusted
-    assert not Peers().trust(host)
+    assert peers.at(host).trusted is trusted
+    assert not Peers().at(host).trusted
     assert not Peers()
 
 
@@ -29,3 +29,14 @@ def test_addresses_and_networks(host: str, trusted: bool) -> None:
 def test_what_is_no_network(network: str) -> None:
     with pytest.raises(ValueError, match=r"network|host bits"):
         Peers((network,))
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [("::ffff:10.1.2.3", b"10.1.2.3"), ("2001:DB8:0::1", b"2001:db8::1"), ("10.1.2.3", b"10.1.2.3"), ("unix", b"")],
+)
+def test_who_is_told_of(host: str, address: bytes) -> None:
+    told = Peers(told=True)
+    assert told
+    assert told.at(host, tls=True).address == address
+    assert Peers(("10.0.0.0/8",)).at(host).address == b""

@@ -17,10 +17,8 @@ OURS_IN_REQUESTS = HOP_BY_HOP | frozenset(
     b"host content-length expect accept-encoding authorization x-api-key api-key cookie x-request-id"
     b" x-request-timeout-ms x-data-parallel-rank".split()
 )
-_OURS_IN_REQUESTS_OF_STRANGERS = OURS_IN_REQUESTS | {b"forwarded", b"x-real-ip"}
 OURS_IN_RESPONSES = HOP_BY_HOP | frozenset(b"content-length x-request-id x-accel-buffering date server".split())
-_PRIVATE = (b"x-pointsman-",)
-_PRIVATE_OF_STRANGERS = (*_PRIVATE, b"x-forwarded-")
+PRIVATE = (b"x-pointsman-",)
 """What the names of headers begin with that do not travel on."""
 
 _STATUS_LINES = {s.value: b"HTTP/1.1 %d %s\r\n" % (s.value, s.phrase.encode()) for s in HTTPStatus}
@@ -31,14 +29,7 @@ def status_line(status: int) -> bytes:
     return _STATUS_LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
 
 
-def onward(headers: Headers, *, trusted: bool) -> bytes:
-    """The lines of a request that travel on; on whose behalf it is made only a trusted peer may say."""
-    if trusted:
-        return forwarded(headers, OURS_IN_REQUESTS)
-    return forwarded(headers, _OURS_IN_REQUESTS_OF_STRANGERS, _PRIVATE_OF_STRANGERS)
-
-
-def forwarded(headers: Headers, ours: frozenset[bytes], private: tuple[bytes, ...] = _PRIVATE) -> bytes:
+def forwarded(headers: Headers, ours: frozenset[bytes], private: tuple[bytes, ...] = PRIVATE) -> bytes:
     """The header lines that travel on: not `ours`, not `private`, not named in `Connection`."""
     lines = []
     for name, value in headers:

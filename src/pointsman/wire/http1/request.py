@@ -14,7 +14,8 @@ import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge, PointsmanError
-from pointsman.wire.http1.lines import Headers, onward
+from pointsman.wire.http1.behalf import NOBODY, onward
+from pointsman.wire.http1.lines import Headers
 from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated, repeated
 
 _FRAMING_PER_BYTE = 8
@@ -72,7 +73,7 @@ class RequestReader:
     """Feeds bytes, calls `sink` once per head and once per whole request, in order.
 
     `inside_message` tells whether a request has begun and is not complete. What follows a request that closes the
-    connection is not read. Set `trusted` for a peer that may say on whose behalf it asks.
+    connection is not read. Set `peer` before the first byte, if it is anybody.
     """
 
     __slots__ = (
@@ -93,7 +94,7 @@ class RequestReader:
         "_start",
         "_tail",
         "inside_message",
-        "trusted",
+        "peer",
     )
 
     def __init__(self, sink: RequestSink, limits: HttpLimits) -> None:
@@ -111,7 +112,7 @@ class RequestReader:
         self._length: int | None = None
         self._closing = False
         self.inside_message = False
-        self.trusted = False
+        self.peer = NOBODY
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes. Raises a ClientError (BadRequest, HeadTooLarge, BodyTooLarge or the sink's own).
@@ -291,7 +292,7 @@ class RequestReader:
             target=target,
             path=target.partition(b"?")[0],
             fields=fields,
-            onward=onward(headers, trusted=self.trusted),
+            onward=onward(headers, self.peer),
             keep_alive=self._parser.should_keep_alive(),
             modern=modern,
             expects_continue=modern and fields.get(b"expect", b"").strip().lower() == b"100-continue",

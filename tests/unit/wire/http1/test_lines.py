@@ -1,6 +1,6 @@
 """What travels on and what does not."""
 
-from pointsman.wire.http1.lines import HOP_BY_HOP, OURS_IN_REQUESTS, OURS_IN_RESPONSES, forwarded, onward, status_line
+from pointsman.wire.http1.lines import HOP_BY_HOP, OURS_IN_REQUESTS, OURS_IN_RESPONSES, forwarded, status_line
 
 
 def test_headers_named_in_connection_are_dropped() -> None:
@@ -21,10 +21,3 @@ def test_what_is_ours_is_dropped_and_repetition_kept() -> None:
 def test_status_lines() -> None:
     assert status_line(200) == b"HTTP/1.1 200 OK\r\n"
     assert status_line(599) == b"HTTP/1.1 599 \r\n"
-
-
-def test_only_a_trusted_peer_says_on_whose_behalf_it_asks() -> None:
-    behalf = [b"forwarded", b"x-real-ip", b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-user"]
-    headers = [(name, b"1") for name in (*behalf, b"x-pointsman-node", b"authorization", b"x-other")]
-    assert onward(headers, trusted=False) == b"x-other: 1\r\n"
-    assert onward(headers, trusted=True) == b"".join(b"%b: 1\r\n" % name for name in (*behalf, b"x-other"))
