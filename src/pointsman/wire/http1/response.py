@@ -201,6 +201,8 @@ class ResponseReader:
 
 
 def _head(status: int, headers: Headers, fields: dict[bytes, bytes], until_close: bool) -> ResponseHead:
-    streams = fields.get(b"content-type", b"").startswith(b"text/event-stream") and b"content-encoding" not in fields
+    """A body in a coding that is not known here is no stream to be read, nor is the body of an error."""
+    kind = fields.get(b"content-type", b"").lower()
+    streams = status < 300 and kind.startswith(b"text/event-stream") and b"content-encoding" not in fields
     lines = status_line(status) + forwarded(headers, OURS_IN_RESPONSES)
     return ResponseHead(status, lines, fields, streams, until_close)
