@@ -94,10 +94,16 @@ class Stage:
             return await self._queued()
         if phase is Phase.IDLE:
             return await self._over_idle()
-        self._arm(Plan(self.cell.fault, phase, self._id("subject")))
+        self.arm(Plan(self.cell.fault, phase, self._id("subject")))
         if phase is Phase.CONNECTING:
             await self._at_the_door()
         return await self._ask_subject()
+
+    def arm(self, plan: Plan) -> None:
+        """Let the fault of `plan` come over the nodes that are to have it."""
+        self.plan = plan
+        for node in self._bad():
+            node.plan = plan
 
     async def heal(self) -> None:
         """End the fault."""
@@ -128,7 +134,7 @@ class Stage:
         """What was to befall a node while the request waits."""
         fault = self.cell.fault
         bystander = self._id("holder") if fault in ON_CONNECTIONS and fault not in AT_THE_DOOR else ""
-        self._arm(Plan(fault, _EARLIEST.get(fault, Phase.BEFORE_HEADERS), bystander=bystander))
+        self.arm(Plan(fault, _EARLIEST.get(fault, Phase.BEFORE_HEADERS), bystander=bystander))
         await self._at_the_door()
 
     async def _at_the_door(self) -> None:
@@ -159,16 +165,11 @@ class Stage:
             self.plan.struck.set()
         else:
             phase = Phase.AFTER_HEADERS if fault is Fault.SLOW_TOKENS else Phase.BEFORE_HEADERS
-            self._arm(Plan(fault, phase, once=True))
+            self.arm(Plan(fault, phase, once=True))
         return await self._ask_subject()
 
     def _id(self, role: str) -> str:
         return f"{self.world.name}-{self.model}-{role}"
-
-    def _arm(self, plan: Plan) -> None:
-        self.plan = plan
-        for node in self._bad():
-            node.plan = plan
 
     def _bad(self) -> Sequence[Node]:
         return self.nodes if self.cell.everywhere else self.nodes[:1]

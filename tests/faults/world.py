@@ -82,7 +82,7 @@ class World:
     `name` makes its request ids its own: the engines outlive it.
     """
 
-    def __init__(self, engines: Engines, name: str) -> None:
+    def __init__(self, engines: Engines, name: str, timeouts: Timeouts = TIMEOUTS) -> None:
         self.engines = engines
         self.name = name
         self.ledger = Ledger()
@@ -93,7 +93,7 @@ class World:
         observers: list[Callable[..., None]] = [self.ledger, self.metrics]
         policies = PolicyTable(Listed())
         self.dispatcher = Dispatcher(BRAIN, policies, observers, self.clock.now())
-        self.gateway = Gateway(GatewaySettings(port=0, timeouts=TIMEOUTS), self.dispatcher, self.clock)
+        self.gateway = Gateway(GatewaySettings(port=0, timeouts=timeouts), self.dispatcher, self.clock)
         self.dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._logged = _Errors(self.wrong)
 

@@ -21,6 +21,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     client_idle_s: Annotated[Seconds, Meta(description="a kept connection without a request")] = 75.0
     client_stall_s: Annotated[Seconds, Meta(description="a client taking nothing of what waits for it")] = 60.0
     node_idle_s: Annotated[Seconds, Meta(description="an unused connection to a node; engines close theirs at 5")] = 2.5
+    node_gone_s: Annotated[Seconds, Meta(description="a node's system acknowledging nothing at all")] = 60.0
     probe_s: Annotated[Seconds, Meta(description="a node answering a probe")] = 5.0
     lame_duck_s: Annotated[float, Meta(ge=0, description="not ready, yet serving, after SIGTERM")] = 5.0
     drain_s: Annotated[float, Meta(ge=0, description="running requests after that")] = 600.0

@@ -94,7 +94,7 @@ class UpstreamConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the base class
         self._transport = transport
-        _keep_alive(transport.get_extra_info("socket"))
+        _notice_silence(transport.get_extra_info("socket"), self._pool.node_gone_s)
 
     def data_received(self, data: bytes) -> None:
         sink = self._sink
@@ -167,6 +167,11 @@ class Pool:
         self._idle: list[UpstreamConnection] = []
         self.configure(timeouts, limits, tls)
 
+    @property
+    def node_gone_s(self) -> float:
+        """After how many seconds without any acknowledgement a fresh connection will count as lost."""
+        return self._timeouts.node_gone_s
+
     def configure(self, timeouts: Timeouts, limits: Limits, tls: ssl.SSLContext | None) -> None:
         """Open and keep connections by these from now on; `tls` is None for a plain origin."""
         self._timeouts = timeouts
@@ -227,15 +232,20 @@ class Pool:
             self._idle.pop().close()
 
 
-_TCP_OPTIONS = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
-"""In seconds, but the last one in milliseconds; what a system does not have is left out."""
+def _notice_silence(sock: socket.socket, gone_s: float) -> None:
+    """Have the system give up a peer that acknowledges neither bytes nor, when nothing is said, its probes.
 
-
-def _keep_alive(sock: socket.socket) -> None:
-    """Notice a silent peer: probes after 30 s of silence, and 60 s at most for sent bytes to be acknowledged."""
+    The system counts probes in whole seconds; what it does not have is left out.
+    """
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
         return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _TCP_OPTIONS:
+    options = {
+        "TCP_KEEPIDLE": max(1, int(gone_s / 2)),
+        "TCP_KEEPINTVL": max(1, int(gone_s / 6)),
+        "TCP_KEEPCNT": 3,
+        "TCP_USER_TIMEOUT": int(gone_s * 1000),
+    }
+    for option, value in options.items():
         if hasattr(socket, option):
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
