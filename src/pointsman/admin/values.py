@@ -11,8 +11,9 @@ from pointsman.brain.model.node import EngineKind
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One node and its state.
 
-    `load` 1 is full; `cap` is how many requests it may hold now; `queue_growth` is the rise of `outstanding` a second;
-    KV shares are 0..1; what is `reported` is the engine's own account, 0 where it gives none.
+    `load` 1 is full; `cap` is how many requests it may hold now, lowered to `share` of its room while it is worse than
+    its peers; `queue_growth` is the rise of `outstanding` a second; KV shares are 0..1; what is `reported` is the
+    engine's own account, 0 where it gives none.
     """
 
     id: str
@@ -22,6 +23,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     models: list[str]
     state: str
     cap: float
+    share: float
     outstanding: int
     queue_growth: float
     running: int

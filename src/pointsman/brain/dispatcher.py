@@ -61,7 +61,7 @@ class Dispatcher:
         self.peers = Peers(self.fleet)
         self._out: list[Order] = []
         self.membership = Membership(
-            settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._tell, self._out
+            settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._tell, self._out, now
         )
         self._retries = RetryBudget(settings)
         self._feedback = FeedbackDesk()

@@ -12,9 +12,11 @@ from pointsman.brain.load.growth import QueueGrowth
 from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
+from pointsman.brain.load.queueing import Queueing
 from pointsman.brain.load.recovery import RecoverySlope
 from pointsman.brain.load.request_size import RequestSize
 from pointsman.brain.load.service_time import ServiceTime
+from pointsman.brain.load.slowness import Slowness
 from pointsman.brain.load.tokens_per_byte import TokensPerByte
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -38,6 +40,8 @@ class Estimates:
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
         self._growth = QueueGrowth(columns.queue_growth)
         self._latency = LatencyModel(columns)
+        self._slowness = Slowness(fleet.cells)
+        self.queueing = Queueing()
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
@@ -54,12 +58,15 @@ class Estimates:
         prefill, tpot = (PrefillPrior(*rates[0]), TpotPrior(*rates[1])) if rates else (PrefillPrior(), TpotPrior())
         kind = f"{spec.profile} on {spec.tensor_parallel} {spec.hardware}" if rates else ""
         self._latency.prior(row, prefill, tpot, kind)
+        self._slowness.start(row, kind)
         self._rank_speed()
 
     def remove(self, row: int) -> None:
         """The node has left: what is learned of the fleet as a whole goes on without it."""
         self._response.forget(row)
         self._latency.forget(row)
+        self._slowness.forget(row)
+        self.queueing.forget(row)
         self._rank_speed()
 
     def fell(self, row: int, now: float) -> None:
@@ -84,6 +91,7 @@ class Estimates:
         self._response.observe(lease.row, seconds, now)
         if lease.ticket.request.stream:
             miss = lease.ticket.prompt_tokens - lease.overlap_tokens
+            self._slowness.first_token(lease.row, miss, lease.ahead_tokens, lease.overlap_tokens, seconds, now)
             self._latency.observe_prefill(lease.row, lease.ahead_tokens, miss, lease.overlap_tokens, seconds)
 
     def ended(self, lease: Lease, outcome: Outcome, now: float) -> float | None:
@@ -106,6 +114,19 @@ class Estimates:
         self._response.refresh(now, len(self._fleet))
         self._growth.sample(self._fleet.table.outstanding, now)
         self._rank_speed()
+
+    def excess(self, now: float, elapsed: float) -> dict[int, float]:
+        """How many times (natural logarithm) each row is worse than its peers, by latency or by queue; 0 if unknown.
+
+        To be asked periodically, `elapsed` seconds since the last time; it costs some time per node.
+        """
+        self._slowness.refresh(now, elapsed)
+        for row, prefill, tpot in self._slowness.forgiven(now, elapsed):
+            self._latency.rescale(row, prefill, tpot)
+        worse = self.queueing.excess()
+        for row, slowness in self._slowness.slowness().items():
+            worse[row] = max(slowness, worse.get(row, 0.0))
+        return worse
 
     def sample(self, now: float) -> None:
         """Take the periodic sample of load."""
@@ -132,6 +153,7 @@ class Estimates:
         columns = self._fleet.columns
         running = 0.5 * (lease.running_at_start + float(columns.running[lease.row]) + 1.0)
         context = 0.5 * (lease.context_at_start + float(columns.context_tokens[lease.row]))
+        self._slowness.tokens(lease.row, running, context, seconds, now)
         self._latency.observe_tpot(lease.row, running, context, seconds)
         return seconds
 

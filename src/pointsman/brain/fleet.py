@@ -44,8 +44,9 @@ class Fleet:
 
     `columns` are the writable arrays (`capacity` rows), `cells` the same memory one number at a time, `table` aliases
     the rows in use, read-only. `cap` is the number of requests a row may hold now, `bound` how many may be outstanding
-    when this gateway places another (see `bounds`). `admitted` tells who has passed a first probe, `refusing` who
-    refused the last connection. A removed node's row is used again; `generation` tells its tenants apart.
+    when this gateway places another (see `bounds`); `share` is what a cap was lowered to, of what it would be, because
+    the node is worse than its peers. `admitted` tells who has passed a first probe, `refusing` who refused the last
+    connection. A removed node's row is used again; `generation` tells its tenants apart.
     """
 
     def __init__(self, capacity: int = MAX_NODES) -> None:
@@ -53,6 +54,7 @@ class Fleet:
         self.cells = Cells(capacity)
         self.columns = self.cells.columns()
         self.bounds = Bounds(capacity)
+        self.share: Floats = np.zeros(capacity)
         self.cap: Floats = self.bounds.cap
         self.bound: Floats = self.bounds.bound
         self.specs: list[NodeSpec | None] = []

@@ -31,6 +31,8 @@ FLOW_SECONDS = 2.0
 """Tokens came so lately that a node whose probe failed is busy, not down. Progress is told every few tokens only."""
 REFUSALS = ("refused", "connect")
 """Reasons of failures that say that nobody takes connections there."""
+SHARE_SECONDS = 1.0
+"""How often nodes are compared with their peers."""
 NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
@@ -49,6 +51,7 @@ class Membership:
         agenda: Agenda,
         emit: Callable[[Fact], None],
         out: list[Order],
+        now: float,
     ) -> None:
         self._settings = settings
         self._fleet = fleet
@@ -65,6 +68,8 @@ class Membership:
         self._progress: dict[int, float] = {}
         self._started_at: dict[int, float] = {}
         self._unstated: dict[int, float] = {}
+        self._agenda = agenda
+        agenda.add(now + SHARE_SECONDS, self._renew_shares, now)
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
@@ -241,6 +246,10 @@ class Membership:
         self._guess_slots(now)
         self._caps.refresh(now)
 
+    def _renew_shares(self, since: float, now: float) -> None:
+        self._caps.lower(self._estimates.excess(now, now - since), now - since, now)
+        self._agenda.add(now + SHARE_SECONDS, self._renew_shares, now)
+
     def _judge(self, row: int, report: NodeReport, now: float) -> None:
         """What a probe says about the node's health. A slow one, too, means no more than busy while tokens flow."""
         fit = report.ok and bool(self._fleet.models[row])
@@ -309,6 +318,7 @@ class Membership:
             columns.reported_running[row] = report.running
         if report.waiting is not None:
             columns.reported_waiting[row] = report.waiting
+            self._estimates.queueing.observe(row, report.running or 0, report.waiting)
         if report.kv_usage is not None:
             columns.reported_kv_usage[row] = report.kv_usage
 

@@ -73,6 +73,10 @@ PER_NODE = (
     _family("gauge", "node_queue_growth", "node", "queue_growth", "Rise of these per second, smoothed over seconds."),
     _family("gauge", "node_running", "node", "running", "Outstanding requests past their first token."),
     _family("gauge", "node_slots", "node", "slots", "Requests the engine runs at once."),
+    _family(
+        "gauge", "node_share_ratio", "node", "share",
+        "Share of its room that it may fill; below 1 while it is slower or has more queued than its peers.",
+    ),
     _family("gauge", "node_load", "node", "load", "Load as policies see it; 1 is full."),
     _family("gauge", "node_kv_reserved_ratio", "node", "kv_reserved", "Share of KV blocks held by live requests."),
     _family("gauge", "node_kv_cached_ratio", "node", "kv_cached", "Share of KV blocks believed cached, evictable."),

@@ -50,7 +50,7 @@ def read(dispatcher: Dispatcher) -> FleetReading:
     """The dispatcher's nodes and queues as they are now; changes nothing."""
     fleet = dispatcher.fleet
     rows = np.fromiter(fleet.rows(), dtype=np.intp)
-    columns = _columns(dispatcher, rows) | {"cap": fleet.cap[rows]}
+    columns = _columns(dispatcher, rows) | {"cap": fleet.cap[rows], "share": fleet.share[rows]}
     return FleetReading(
         nodes=[fleet.spec(row).name for row in rows],
         states=[fleet.states[row] for row in rows],

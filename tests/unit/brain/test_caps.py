@@ -59,3 +59,20 @@ def test_back_pressure_caps_for_a_while_at_what_is_held() -> None:
     assert driver.dispatcher.fleet.cap[0] == 4
     driver.tick(0.3)
     assert driver.dispatcher.fleet.cap[0] == 40
+
+
+def test_a_lowered_node_holds_no_more_than_its_peers_and_never_less_than_one() -> None:
+    driver = TestDriver()
+    for name in "abc":
+        driver.add(name, slots=40)
+    brain, caps = driver.dispatcher.fleet, driver.dispatcher.membership._caps
+    caps.lower({0: 5.0}, 1.0, driver.now)
+    assert (brain.share[0], brain.cap[0]) == (pytest.approx(0.1), 1)
+    for _ in range(7):
+        driver.submit()
+    driver.tick(0.1)
+    assert brain.cap[0] == pytest.approx(3.0)
+    for _ in range(40):
+        driver.submit()
+    driver.tick(0.1)
+    assert brain.cap[0] == pytest.approx(4.0)

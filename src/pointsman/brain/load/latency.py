@@ -89,6 +89,11 @@ class LatencyModel:
         self._prefill.forget(row)
         self._tpot.forget(row)
 
+    def rescale(self, row: int, prefill: float, tpot: float) -> None:
+        """Believe prefill and later tokens on the row to take so many times what they are believed to take."""
+        self._prefill.rescale(row, prefill)
+        self._tpot.rescale(row, tpot)
+
     def observe_prefill(self, row: int, backlog: float, miss: float, overlap: float, seconds: float) -> None:
         """The first token came `seconds` after dispatch, behind `backlog` uncached tokens. Ignores seconds <= 0."""
         if not seconds > 0.0:

@@ -86,6 +86,11 @@ class Rates:
             self._share(node.kind)
         return ratio
 
+    def rescale(self, row: int, factor: float) -> None:
+        """All rates of the row are taken to be `factor` times what they were. Raises KeyError for a row not started."""
+        self._nodes[row].fit.rescale(factor)
+        self._write(row)
+
     def _write(self, row: int) -> None:
         for column, rate in zip(self._out, self._nodes[row].fit.rates, strict=True):
             column[row] = rate

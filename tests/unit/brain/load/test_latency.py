@@ -103,3 +103,11 @@ def test_row_used_again_starts_anew() -> None:
         model.observe_prefill(0, 0.0, 1.0, 0.0, 1.0)
     model.prior(0, PrefillPrior(), TpotPrior(), "H100")
     assert prefill(columns, 0.0, 8000.0, 0.0) == pytest.approx(1.02)
+
+
+def test_both_kinds_of_rates_are_rescaled() -> None:
+    model, columns = make()
+    before = prefill(columns, 0.0, 8000.0, 0.0), float(columns.tpot_base[0])
+    model.rescale(0, 3.0, 2.0)
+    assert prefill(columns, 0.0, 8000.0, 0.0) == pytest.approx(3.0 * before[0])
+    assert columns.tpot_base[0] == pytest.approx(2.0 * before[1])

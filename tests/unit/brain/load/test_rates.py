@@ -76,3 +76,15 @@ def test_one_hiccup_raises_no_alarm() -> None:
     assert rates.observe(0, (1.0, 1000.0, 0.0), 0.12 * 3.0) == pytest.approx(3.0, rel=0.02)
     teach(rates, 0, 1.0, samples=10)
     assert per_token[0] == pytest.approx(1e-4, rel=0.1)
+
+
+def test_rescaled_rates_are_believed_and_learned_on_from_there() -> None:
+    rates, (_, per_token, _) = make()
+    rates.start(0, "", PRIOR, SCALE)
+    teach(rates, 0, 5.0)
+    rates.rescale(0, 0.2)
+    assert per_token[0] == pytest.approx(1e-4, rel=0.1)
+    teach(rates, 0, 1.0, samples=10)
+    assert per_token[0] == pytest.approx(1e-4, rel=0.1)
+    with pytest.raises(KeyError):
+        rates.rescale(1, 2.0)

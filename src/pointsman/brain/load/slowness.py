@@ -1,0 +1,213 @@
+"""How many times slower than usual each node is of late, against its peers.
+
+Strategy: a policy that predicts adapts to a node that has become slow; all others keep sending it as much as before. So
+this keeps a yardstick that does not adapt. Every sample is divided by what the yardstick predicts for its size,
+
+    slowness = EWMA of ln(measured / predicted) − what is usual of it − median of the peers' same difference
+
+for first tokens and for the tokens after them; the worse of the two counts. The yardstick of nodes whose hardware and
+model are declared is the median of the rates learned for their kind, usual is 0, and the peers are that kind. Of all
+others nobody knows how fast they should be: the yardstick is the node's own rates when they were first learned, usual
+is a slow mean, and all such nodes are peers. So a fleet of mixed speeds is at 0, and so is one that slows down as a
+whole.
+"""
+
+from array import array
+from collections.abc import Iterator
+from math import exp, inf, log
+
+import numpy as np
+
+from pointsman.brain.model.view import Cells, Floats
+
+WEIGHT = 0.2
+"""Of the newest sample: half of a sudden change shows after 3, nine tenths after 10."""
+LEAST_SAMPLES = 8
+"""A node of a declared kind with fewer is not judged, and no peer."""
+LEARNED = 32
+"""Samples after which the rates of another are its yardstick; as many again tell what is usual by it."""
+USUAL_SAMPLES = 256
+"""Samples in the mean that is usual, later: it follows what changes within some minutes, but not at once."""
+USUAL = log(1.4)
+"""What is slower than this is not usual, however long it lasts."""
+STALE_SECONDS = 10.0
+"""Without samples a node is taken to become usual again with this time constant, so that it is tried again."""
+FORGIVEN_SECONDS = 30.0
+"""And so are the rates that are learned of it, with this one: trying a slow node costs its request a delay."""
+MOST = log(20.0)
+"""One sample counts for no more than this, so that one hiccup is no change."""
+
+PROMPT = 1000.0, 1000.0 * 500.0
+BATCH = 8.0, 8000.0
+"""Features of a usual prompt and a usual batch, where rates are compared as a whole."""
+
+Triple = tuple[float, float, float]
+Rates = tuple["array[float]", "array[float]", "array[float]"]
+
+
+class _Channel:
+    """First tokens, or later ones, of one node: a base, and the rates of two features."""
+
+    __slots__ = ("_declared", "_lately", "_usual", "samples", "yardstick")
+
+    def __init__(self, declared: bool, yardstick: Triple) -> None:
+        self._declared = declared
+        self.yardstick = yardstick
+        self.samples = 0
+        self._usual = 0.0
+        self._lately = 0.0
+
+    @property
+    def deviation(self) -> float | None:
+        """Logarithm of how many times slower than usual it is of late; None while that is not known."""
+        known = self.samples >= (LEAST_SAMPLES if self._declared else 2 * LEARNED)
+        return self._lately - self._usual if known else None
+
+    def observe(self, x: float, y: float, seconds: float, learned: Triple) -> None:
+        """The features took so long. `learned` are the rates as they are believed now."""
+        predicted = _seconds(self.yardstick, x, y)
+        if seconds <= 0.0 or predicted <= 0.0:
+            return
+        sample = max(-MOST, min(MOST, log(seconds / predicted)))
+        self.samples += 1
+        if self._declared or self.samples > 2 * LEARNED:
+            self._lately += WEIGHT * (sample - self._lately)
+            if not self._declared and self._lately - self._usual < USUAL:
+                self._usual += (sample - self._usual) / USUAL_SAMPLES
+        elif self.samples <= LEARNED:
+            self.yardstick = learned
+        else:
+            self._usual += (sample - self._usual) / (self.samples - LEARNED)
+            self._lately = self._usual
+
+    def relax(self, kept: float) -> None:
+        """Nothing was heard for a while."""
+        self._lately = self._usual + (self._lately - self._usual) * kept
+
+    def too_slow(self, learned: Triple, features: tuple[float, float]) -> float:
+        """Logarithm of how many times slower than usual the `learned` rates are; 0 if they are not, or if unknown."""
+        now, usual = _seconds(learned, *features), _seconds(self.yardstick, *features)
+        if self.deviation is None or now <= 0.0 or usual <= 0.0:
+            return 0.0
+        return max(0.0, log(now / usual) - self._usual)
+
+
+class _Node:
+    __slots__ = ("first", "kind", "rest", "sampled_at")
+
+    def __init__(self, kind: str, first: Triple, rest: Triple) -> None:
+        self.kind = kind
+        self.first = _Channel(bool(kind), first)
+        self.rest = _Channel(bool(kind), rest)
+        self.sampled_at = -inf
+
+
+class Slowness:
+    """Nodes by fleet row. Reads the learned rates in `cells`; seconds, tokens. A sample costs about a microsecond."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._first = cells.prefill_base, cells.prefill_per_token, cells.prefill_per_pair
+        self._rest = cells.tpot_base, cells.tpot_per_sequence, cells.tpot_per_context
+        self._nodes: dict[int, _Node] = {}
+
+    def start(self, row: int, kind: str) -> None:
+        """A node of `kind` (model on hardware; "" = unknown) takes the row."""
+        self._nodes[row] = _Node(kind, _of(self._first, row), _of(self._rest, row))
+
+    def forget(self, row: int) -> None:
+        """The node has left."""
+        self._nodes.pop(row, None)
+
+    def first_token(self, row: int, miss: float, backlog: float, overlap: float, seconds: float, now: float) -> None:
+        """A first token came `seconds` after dispatch, behind `backlog` uncached tokens."""
+        node = self._nodes[row]
+        node.sampled_at = now
+        node.first.observe(miss + backlog, miss * (overlap + 0.5 * miss), seconds, _of(self._first, row))
+
+    def tokens(self, row: int, running: float, context: float, seconds: float, now: float) -> None:
+        """A later token took `seconds` on average beside `running` sequences of `context` tokens in total."""
+        node = self._nodes[row]
+        node.sampled_at = now
+        node.rest.observe(running, context, seconds, _of(self._rest, row))
+
+    def refresh(self, now: float, elapsed: float) -> None:
+        """Renew what changes with time alone; `elapsed` seconds since the last time. Costs some time per node."""
+        kept = exp(-elapsed / STALE_SECONDS)
+        for row in self._unheard(now):
+            self._nodes[row].first.relax(kept)
+            self._nodes[row].rest.relax(kept)
+        for kind, rows in self._by_kind().items():
+            if kind:
+                first, rest = _medians(self._first, rows), _medians(self._rest, rows)
+                for row in rows:
+                    self._nodes[row].first.yardstick = first
+                    self._nodes[row].rest.yardstick = rest
+
+    def forgiven(self, now: float, elapsed: float) -> Iterator[tuple[int, float, float]]:
+        """Rows nothing was heard of that are believed slow, and factors for their rates of first and later tokens.
+
+        A policy that predicts would never send anything there again, and so never learn that it is well.
+        """
+        step = 1.0 - exp(-elapsed / FORGIVEN_SECONDS)
+        for row in self._unheard(now):
+            node = self._nodes[row]
+            first = node.first.too_slow(_of(self._first, row), PROMPT)
+            rest = node.rest.too_slow(_of(self._rest, row), BATCH)
+            if first or rest:
+                yield row, exp(-first * step), exp(-rest * step)
+
+    def slowness(self) -> dict[int, float]:
+        """Natural logarithm of how many times slower than its peers each row is, where that is known."""
+        result: dict[int, float] = {}
+        for rows in self._by_kind().values():
+            for known in (
+                {row: self._nodes[row].first.deviation for row in rows},
+                {row: self._nodes[row].rest.deviation for row in rows},
+            ):
+                for row, slower in _against_others(known).items():
+                    result[row] = max(slower, result.get(row, -inf))
+        return result
+
+    def _unheard(self, now: float) -> list[int]:
+        return [row for row, node in self._nodes.items() if now - node.sampled_at >= STALE_SECONDS]
+
+    def _by_kind(self) -> dict[str, list[int]]:
+        kinds: dict[str, list[int]] = {}
+        for row, node in self._nodes.items():
+            kinds.setdefault(node.kind, []).append(row)
+        return kinds
+
+
+def _seconds(rates: Triple, x: float, y: float) -> float:
+    base, per_x, per_y = rates
+    return base + per_x * x + per_y * y
+
+
+def _of(rates: Rates, row: int) -> Triple:
+    first, second, third = rates
+    return first[row], second[row], third[row]
+
+
+def _medians(rates: Rates, rows: list[int]) -> Triple:
+    first, second, third = np.median([_of(rates, row) for row in rows], axis=0).tolist()
+    return first, second, third
+
+
+def _against_others(deviations: dict[int, float | None]) -> dict[int, float]:
+    """Each known deviation less the median of the others; nothing for fewer than two."""
+    known = {row: deviation for row, deviation in deviations.items() if deviation is not None}
+    if len(known) < 2:
+        return {}
+    values = np.array(list(known.values()))
+    return dict(zip(known, (values - median_of_others(values)).tolist(), strict=True))
+
+
+def median_of_others(values: Floats) -> Floats:
+    """For each of at least two values, the median of all the others."""
+    order = values.argsort()
+    ranks = np.empty(len(values), dtype=np.intp)
+    ranks[order] = np.arange(len(values))
+    ordered = values[order]
+    low, high = (len(values) - 2) // 2, (len(values) - 1) // 2  # the middle of the others, before each is left out
+    middle: Floats = 0.5 * (ordered[low + (low >= ranks)] + ordered[high + (high >= ranks)])
+    return middle
