@@ -60,6 +60,10 @@ class Answer(Protocol):
 
     def take(self, data: bytes) -> None: ...
 
+    def take_chunk(self, data: bytes, start: int) -> None:
+        """The same for one whole chunk in its framing: what is to be taken begins at `start` and ends before CRLF."""
+        ...
+
     def end(self) -> Outcome: ...
 
     def cut(self, reason: str) -> Outcome: ...
@@ -90,6 +94,9 @@ class PlainAnswer:
             self._copy.append(data)
         self._reply.write(data)
 
+    def take_chunk(self, data: bytes, start: int) -> None:
+        self.take(data[start:-2])
+
     def end(self) -> Outcome:
         self._reply.end()
         if self._copied > ACCOUNTED_BYTES:
@@ -118,6 +125,9 @@ class KeptAnswer:
 
     def take(self, data: bytes) -> None:
         self._body = (self._body + data)[:HELD_BYTES]
+
+    def take_chunk(self, data: bytes, start: int) -> None:
+        self.take(data[start:-2])
 
     def end(self) -> Outcome:
         status = self._head.status

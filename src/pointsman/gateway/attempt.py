@@ -159,6 +159,16 @@ class Attempt:
         except EventTooLarge:
             self._fail("garbage")
 
+    def on_response_chunk(self, data: bytes, start: int) -> None:
+        self._heard = True
+        answer = self._answer
+        if answer is None:
+            return
+        try:
+            answer.take_chunk(data, start)
+        except EventTooLarge:
+            self._fail("garbage")
+
     def on_complete(self) -> None:
         self._connection = None
         if self._answer is not None and not self._over:

@@ -54,6 +54,13 @@ class Reply:
             self.started = True
         self._transport.write(data)
 
+    def write_chunk(self, data: bytes, start: int) -> None:
+        """Send body bytes that are one chunk: `data` from `start` up to its CRLF, behind a size line of its own."""
+        if self._chunked and not self._head:
+            self._transport.write(data)
+        else:
+            self.write(data[start:-2])
+
     def end(self) -> None:
         """The response is complete."""
         last = self._head + LAST_CHUNK if self._chunked else self._head

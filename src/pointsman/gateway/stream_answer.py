@@ -60,13 +60,29 @@ class StreamAnswer:
 
     def take(self, data: bytes) -> None:
         """Raises EventTooLarge."""
-        account = self._account
-        if self.begun and not self._cutter.rest and account.again(data):
-            self._reply.write(data)
+        see = self._account.see
+        strip = self._strip_usage
+        events = self._cutter.feed(data)
+        if len(events) == 1:
+            out = b"" if see(events[0]) and strip else events[0]
         else:
-            self._take_closely(data)
-        if account.content_events - self._told >= TOKENS_EVERY:
+            out = b"".join([event for event in events if not (see(event) and strip)])
+        if not self.begun:
+            self._hold(out)
+        elif out:
+            self._reply.write(out)
+        if self._account.content_events - self._told >= TOKENS_EVERY:
             self._tell()
+
+    def take_chunk(self, data: bytes, start: int) -> None:
+        """Pass on a chunk that is an event known by sight as it is, framing included. Raises EventTooLarge."""
+        account = self._account
+        if self.begun and not self._cutter.rest and account.again(data, start, len(data) - 2):
+            self._reply.write_chunk(data, start)
+            if account.content_events - self._told >= TOKENS_EVERY:
+                self._tell()
+        else:
+            self.take(data[start:-2])
 
     def end(self) -> Outcome:
         rest = bytes(self._cutter.rest)
@@ -90,19 +106,6 @@ class StreamAnswer:
             self._reply.write(account.last_words(error_body(error)))
             self._reply.end()
         return ended(Verdict.FAIL, reason, 502, account.usage, delivered=self.begun)
-
-    def _take_closely(self, data: bytes) -> None:
-        see = self._account.see
-        strip = self._strip_usage
-        events = self._cutter.feed(data)
-        if len(events) == 1:
-            out = b"" if see(events[0]) and strip else events[0]
-        else:
-            out = b"".join([event for event in events if not (see(event) and strip)])
-        if not self.begun:
-            self._hold(out)
-        elif out:
-            self._reply.write(out)
 
     def _complete(self, rest: bytes) -> Outcome:
         account = self._account

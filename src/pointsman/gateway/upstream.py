@@ -15,6 +15,7 @@ from typing import Protocol, cast
 from pointsman.clock import Clock
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.wire.http1.framing import chunk_body
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 _JOINED_BYTES = 64 * 1024
@@ -27,6 +28,10 @@ class UpstreamSink(Protocol):
     def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
     def on_response_body(self, data: bytes) -> None: ...
+
+    def on_response_chunk(self, data: bytes, start: int) -> None:
+        """Body bytes that are one whole chunk, still in its framing: they begin at `start` and end before CRLF."""
+        ...
 
     def on_complete(self) -> None: ...
 
@@ -102,6 +107,9 @@ class UpstreamConnection(asyncio.Protocol):
             self._transport.abort()  # bytes nobody asked for: the connection cannot be trusted
             return
         self._silent = False
+        if self._reader.between_chunks and (start := chunk_body(data)):
+            sink.on_response_chunk(data, start)
+            return
         try:
             body = self._reader.feed(data)
         except Garbage as garbage:

@@ -51,6 +51,20 @@ def test_head_and_first_bytes_leave_together() -> None:
     assert one.started
 
 
+def test_a_chunk_keeps_its_framing_where_the_client_takes_chunks() -> None:
+    one, transport = reply()
+    one.start(LINES, None)
+    one.write_chunk(b"A\r\n0123456789\r\n", 3)
+    one.write_chunk(b"A\r\n0123456789\r\n", 3)
+    assert transport.writes[0].endswith(b"\r\n\r\na\r\n0123456789\r\n")
+    assert transport.writes[1] == b"A\r\n0123456789\r\n"
+    old, transport = reply(modern=False)
+    old.start(LINES, None)
+    old.write(b"x")
+    old.write_chunk(b"A\r\n0123456789\r\n", 3)
+    assert transport.writes[1] == b"0123456789"
+
+
 def test_announced_length() -> None:
     one, transport = reply()
     one.send(LINES, b"abc")

@@ -39,3 +39,33 @@ def test_what_follows_an_early_error_is_not_kept() -> None:
     assert len(answer._held) < HELD_BYTES + len(comment)
     outcome = answer.end()
     assert (outcome.status, outcome.delivered) == (507, False)
+
+
+class Written:
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.writes.append(data)
+
+
+def event(text: bytes) -> bytes:
+    return b'data: {"choices":[{"index":0,"delta":{"content":"%b"},"finish_reason":null}]}\n\n' % text
+
+
+def test_chunks_are_passed_on_as_they_came_when_they_are_known() -> None:
+    transport = Written()
+    account = ChatAccount()
+    answer = StreamAnswer(
+        ANSWERED, Reply(cast(asyncio.WriteTransport, transport), ASKED), b"id", account, Nobody(), strip_usage=False
+    )
+    framed = [b"%X\r\n%b\r\n" % (len(each), each) for each in map(event, (b"a", b"b", b"c", b"d" * 200))]
+    for each in framed:
+        answer.take_chunk(each, each.index(b"\r\n") + 2)
+    assert transport.writes[2:] == framed[2:]
+    assert account.content_events == 4
+    half = b"5\r\ndata:\r\n"
+    answer.take_chunk(half, 3)
+    answer.take_chunk(framed[0], 4)
+    assert len(transport.writes) == 5, "what a torn event held back comes with its end"
+    assert transport.writes[4].endswith(b"data:" + event(b"a") + b"\r\n")

@@ -1,4 +1,6 @@
-"""Where a body ends."""
+"""Where a body and its chunks end."""
+
+from functools import lru_cache
 
 LAST_CHUNK = b"0\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -9,3 +11,22 @@ def chunk(data: bytes) -> bytes:
     if not data:
         raise ValueError("an empty chunk ends the message")
     return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def chunk_body(data: bytes) -> int:
+    """Where the body begins if `data` is exactly one chunk, and not the last; else 0.
+
+    Sizes with leading zeros or extensions, which nobody writes, are not looked into.
+    """
+    lines = _size_lines(len(data))
+    return len(lines[0]) if data.startswith(lines) and data.endswith(b"\r\n") else 0
+
+
+@lru_cache(maxsize=4096)
+def _size_lines(length: int) -> tuple[bytes, ...]:
+    """The line that a chunk of `length` bytes begins with, in either case of its digits; none if none is that long."""
+    for digits in range(1, 9):
+        size = length - digits - 4  # what is left beside the digits and two line ends
+        if size > 0 and len(b"%x" % size) == digits:
+            return b"%x\r\n" % size, b"%X\r\n" % size
+    return ()

@@ -1,4 +1,9 @@
-"""Reading one response after the other from a node's bytes."""
+"""Reading one response after the other from a node's bytes.
+
+llhttp (through httptools) reads them, but for the two things that come most and always look the same: a whole response
+whose head is the one before's (`repeated.py`), and a read that is exactly one chunk. llhttp is shown neither: it stands
+before them as it does behind them, between two messages or between two chunks.
+"""
 
 from typing import Protocol
 
@@ -42,7 +47,10 @@ class ResponseSink(Protocol):
 
 
 class ResponseReader:
-    """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end."""
+    """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end.
+
+    `between_chunks` tells that a read that is one whole chunk (`framing.chunk_body`) need not be fed.
+    """
 
     __slots__ = (
         "_begun",
@@ -55,6 +63,7 @@ class ResponseReader:
         "_pieces",
         "_sink",
         "_size",
+        "between_chunks",
         "complete",
         "reusable",
     )
@@ -74,6 +83,7 @@ class ResponseReader:
         self._length: int | None = None
         self._size = 0
         self._begun = False
+        self.between_chunks = False
         self.complete = False
         self.reusable = False
 
@@ -111,6 +121,8 @@ class ResponseReader:
         except (HttpParserError, HttpParserUpgrade) as error:
             self.reusable = False
             raise Garbage(str(error), self._taken() if self.complete else b"") from None
+        if not data.endswith(b"\r\n"):  # there may be the beginning of a size line
+            self.between_chunks = False
         if self._head is None:
             self._size += len(data)
             if self._size > _HEAD_LIMIT:
@@ -168,8 +180,15 @@ class ResponseReader:
             self._length = None
             del fields[b"content-encoding"]
             self._headers = [header for header in self._headers if header[0] != b"content-encoding"]
+        self.between_chunks = chunked and self._decoding is None
         self._head = _head(status, self._headers, fields, until_close)
         self._sink.on_response_head(self._head, self._length)
+
+    def on_chunk_header(self) -> None:
+        self.between_chunks = False
+
+    def on_chunk_complete(self) -> None:
+        self.between_chunks = self._decoding is None
 
     def on_body(self, piece: bytes) -> None:
         self._pieces.append(piece)

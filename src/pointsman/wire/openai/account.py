@@ -90,8 +90,8 @@ class StreamAccount(Protocol):
     error: bytes
     usage: Usage
 
-    def again(self, data: bytes) -> bool:
-        """Take `data` if it is one whole event that is known by sight: one more with content. Else nothing is taken."""
+    def again(self, data: bytes, start: int, end: int) -> bool:
+        """Take `data[start:end]` if it is one event known by sight, one more with content. Else nothing is taken."""
         ...
 
     def see(self, event: bytes) -> bool:

@@ -24,14 +24,14 @@ class Alike:
         self._tries = _TRIES
         self.content_events = 0
 
-    def again(self, data: bytes) -> bool:
-        """Take `data` if it is one whole event like the last one that was remembered, but for its text."""
+    def again(self, data: bytes, start: int, end: int) -> bool:
+        """Take `data[start:end]` if it is one event like the last one that was remembered, but for its text."""
         before, after = self._before, self._after
         if (
             before
-            and data.startswith(before)
-            and data.endswith(after)
-            and _INSIDE_STRING(data, len(before), len(data) - len(after))
+            and data.startswith(before, start)
+            and data.endswith(after, start, end)
+            and _INSIDE_STRING(data, start + len(before), end - len(after))
         ):
             self._tries = _TRIES
             self.content_events += 1

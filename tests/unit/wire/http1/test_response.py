@@ -3,10 +3,14 @@
 import gc
 import gzip
 import weakref
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.support.answers import BODY, BROKEN, ODD, SURPLUS
 
+from pointsman.wire.http1.framing import chunk_body
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 
@@ -122,6 +126,35 @@ def test_heads_that_come_again_are_one_value() -> None:
         reader.expect_response()
     assert sink.heads[0] is sink.heads[1]
     assert sink.lengths == [5, 7]
+
+
+def chunk_wise(*pieces: bytes) -> tuple[bytes, int, bool]:
+    """The body, how many pieces needed no feeding, and whether it is complete."""
+    reader = ResponseReader(Sink())
+    body, seen = b"", 0
+    for piece in pieces:
+        start = chunk_body(piece) if reader.between_chunks else 0
+        body += piece[start:-2] if start else reader.feed(piece)
+        seen += start > 0
+    return body, seen, reader.complete
+
+
+HEAD = CHUNKED[: CHUNKED.index(b"3")]
+PIECES = [b"3\r\nhel\r\n", b"003\r\n2\r\n\r\n", b"c;x=y\r\n1\r\na\r\n2\r\nb\r\n\r\n", b"0\r\nT: t\r\n\r\n"]
+
+
+def test_whole_chunks_need_no_feeding() -> None:
+    assert chunk_wise(HEAD, *PIECES) == (b"hel2\r\n1\r\na\r\n2\r\nb\r\n", 1, True)
+    assert chunk_wise(HEAD, b"3\r\nhel\r\n", b"A\r\n1234567890\r\n", b"0\r\n\r\n") == (b"hel1234567890", 2, True)
+    assert chunk_wise(HEAD[:-1], b"\n", b"3\r\nhel\r\n", b"0\r\n\r\n") == (b"hel", 1, True)
+
+
+@given(st.lists(st.integers(1, len(HEAD) + sum(map(len, PIECES)) - 1), max_size=5))
+def test_bytes_that_look_like_a_chunk_inside_one_are_fed(cuts: list[int]) -> None:
+    raw = HEAD + b"".join(PIECES)
+    ends = sorted({0, *cuts, len(raw)})
+    body, _, complete = chunk_wise(*[raw[a:b] for a, b in pairwise(ends)])
+    assert (body, complete) == (b"hel2\r\n1\r\na\r\n2\r\nb\r\n", True)
 
 
 SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
