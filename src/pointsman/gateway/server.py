@@ -21,6 +21,7 @@ from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.peers import Peers
 from pointsman.gateway.reply import Reply, error_lines
 from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.sockets import peer_left
 from pointsman.wire.http1.framing import CONTINUE
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
 from pointsman.wire.openai.errors import error_body
@@ -229,10 +230,16 @@ class ClientConnection(asyncio.Protocol):
         self._await_rest()
 
     def check(self, now: float) -> None:
-        """Close a connection that keeps us waiting: for a request, for the rest of one, or for taking its answer."""
+        """Close a connection that keeps us waiting: for a request, for the rest of one, or for taking its answer.
+
+        One that is not being read, because too much waits on it, has to be asked whether its client is still there.
+        """
         if self._stalled_at >= 0:
             self._check_stall(now)
-        elif not self._busy and now >= self._deadline:
+        elif not self._busy:
+            if now >= self._deadline:
+                self._transport.abort()
+        elif not self._transport.is_reading() and peer_left(self._transport):
             self._transport.abort()
 
     def close_if_idle(self) -> None:

@@ -103,6 +103,25 @@ async def test_the_node_hears_that_its_client_left(
     nothing_counted(world)
 
 
+@pytest.mark.parametrize("way", [reset, lambda client: client.writer.close()], ids=["rst", "fin"])
+@pytest.mark.parametrize("behind", [b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n" * 3000, b""], ids=["many", "large"])
+async def test_leaving_behind_requests_that_wait(world: World, behind: bytes, way: Callable[[Client], None]) -> None:
+    """So much waits on the connection that it is not read for the time being: its end is noticed all the same."""
+    await world.open(never)
+    client = await world.client()
+    client.send(chat())
+    if behind:
+        client.writer.write(behind)
+    else:
+        client.send(chat(messages=["x" * 300_000]))
+    await world.until(lambda: bool(world.nodes[0].requests))
+    await asyncio.sleep(0.05)
+    way(client)
+    await asyncio.wait_for(world.nodes[0].left.wait(), 1.0)
+    await world.at_rest()
+    nothing_counted(world)
+
+
 async def test_leaving_between_two_tries(world: World) -> None:
     """The first node has failed and the second is being asked: that one hears of it."""
     await world.open(always(respond(b"{}", 500)), never)
