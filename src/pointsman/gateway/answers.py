@@ -54,9 +54,10 @@ class Progress(Protocol):
 
 
 class Answer(Protocol):
-    """One response on its way."""
+    """One response on its way. `over` once it has said that it is complete, though its body may not have ended."""
 
     kept: Kept | None
+    over: bool
 
     def take(self, data: bytes) -> None: ...
 
@@ -75,7 +76,7 @@ class PlainAnswer:
     `speaks` tells that it follows OpenAI's shapes, so that an error in a 200 can be told.
     """
 
-    __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status", "kept")
+    __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status", "kept", "over")
 
     def __init__(
         self, head: ResponseHead, length: int | None, reply: Reply, request_id: bytes, *, speaks: bool
@@ -86,6 +87,7 @@ class PlainAnswer:
         self._copy: list[bytes] = []
         self._copied = 0
         self.kept: Kept | None = None
+        self.over = False
         reply.start(response_lines(head, request_id), length, bodiless=head.status in (204, 304))
 
     def take(self, data: bytes) -> None:
@@ -115,13 +117,14 @@ class PlainAnswer:
 class KeptAnswer:
     """An error another node may spare the client."""
 
-    __slots__ = ("_body", "_head", "_request_id", "kept")
+    __slots__ = ("_body", "_head", "_request_id", "kept", "over")
 
     def __init__(self, head: ResponseHead, request_id: bytes) -> None:
         self._head = head
         self._request_id = request_id
         self._body = b""
         self.kept: Kept | None = None
+        self.over = False
 
     def take(self, data: bytes) -> None:
         self._body = (self._body + data)[:HELD_BYTES]

@@ -158,6 +158,8 @@ class Attempt:
             answer.take(data)
         except EventTooLarge:
             self._fail("garbage")
+        if answer.over:
+            self._end_before_the_node(answer)
 
     def on_response_chunk(self, data: bytes, start: int) -> None:
         self._heard = True
@@ -168,6 +170,8 @@ class Attempt:
             answer.take_chunk(data, start)
         except EventTooLarge:
             self._fail("garbage")
+        if answer.over:
+            self._end_before_the_node(answer)
 
     def on_complete(self) -> None:
         self._connection = None
@@ -180,6 +184,14 @@ class Attempt:
             self._connecting = self._loop.create_task(self._connect())
         else:
             self._fail(reason)
+
+    def _end_before_the_node(self, answer: Answer) -> None:
+        """All was said: the client need not wait for a node that does not end its body."""
+        connection = self._connection
+        if connection is not None and not connection.response_ended:
+            self._connection = None
+            connection.see_out()
+            self._end(answer.end())
 
     def _fail(self, reason: str) -> None:
         if not self._over:

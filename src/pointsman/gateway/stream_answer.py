@@ -14,7 +14,7 @@ from pointsman.wire.http1.heads import own_lines, response_lines
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
 from pointsman.wire.openai.errors import error_body, error_status
-from pointsman.wire.sse import EventCutter
+from pointsman.wire.sse import EventCutter, event_data
 
 TOKENS_EVERY = 16
 """Content events between two accounts of progress to the brain."""
@@ -35,6 +35,7 @@ class StreamAnswer:
         "_told",
         "begun",
         "kept",
+        "over",
     )
 
     def __init__(
@@ -57,6 +58,7 @@ class StreamAnswer:
         self._told = 0
         self.begun = False
         self.kept: Kept | None = None
+        self.over = False
 
     def take(self, data: bytes) -> None:
         """Raises EventTooLarge."""
@@ -71,6 +73,8 @@ class StreamAnswer:
             self._hold(out)
         elif out:
             self._reply.write(out)
+        if self._account.done:
+            self.over = bool(events) and event_data(events[-1]) == b"[DONE]"
         if self._account.content_events - self._told >= TOKENS_EVERY:
             self._tell()
 

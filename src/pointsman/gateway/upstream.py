@@ -18,6 +18,8 @@ from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.framing import chunk_body
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
+SEE_OUT_S = 0.5
+"""How long a node may take to end the body of a stream that has said `[DONE]`."""
 _JOINED_BYTES = 64 * 1024
 """Up to this size copying a body behind its head is cheaper than a vectored write."""
 
@@ -49,6 +51,20 @@ class ConnectFailed(Exception):
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
+
+
+class _Nobody:
+    """A sink that lets everything go."""
+
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
+
+    def on_response_body(self, data: bytes) -> None: ...
+
+    def on_response_chunk(self, data: bytes, start: int) -> None: ...
+
+    def on_complete(self) -> None: ...
+
+    def on_lost(self, reason: str, *, stale: bool) -> None: ...
 
 
 class UpstreamConnection(asyncio.Protocol):
@@ -84,6 +100,17 @@ class UpstreamConnection(asyncio.Protocol):
         if self._paused and self.usable:
             self._paused = False
             self._transport.resume_reading()
+
+    @property
+    def response_ended(self) -> bool:
+        """Whether the response is complete, its last bytes perhaps just being handed over."""
+        return self._reader.complete
+
+    def see_out(self) -> None:
+        """Nobody listens any more: the node has SEE_OUT_S to end its response, and the connection can be used again."""
+        self._sink = nobody = _Nobody()
+        self.resume()
+        asyncio.get_running_loop().call_later(SEE_OUT_S, self._cut_off, nobody)
 
     def close(self) -> None:
         """Close at once; the sink hears nothing more."""
@@ -143,6 +170,10 @@ class UpstreamConnection(asyncio.Protocol):
             sink.on_response_body(body)
         if self._sink is not None:
             self._complete(sink)
+
+    def _cut_off(self, nobody: _Nobody) -> None:
+        if self._sink is nobody:
+            self.close()
 
     def _complete(self, sink: UpstreamSink) -> None:
         self._sink = None

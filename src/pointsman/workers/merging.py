@@ -1,11 +1,11 @@
 """One answer out of those of all workers.
 
 What is booked on a node adds up, and the supervisor knows the sums (`exchange`). Of everything else that workers see
-for themselves the greatest is told; a node's state is the one that most of them see.
+for themselves the greatest is told, of a node's share the least; a node's state is the one that most of them see.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -52,7 +52,7 @@ def node(same: Sequence[Node], sums: Sums) -> Node:
         if field.name in BOOKED:
             changes[field.name] = field.type(getattr(booked, field.name))
         elif field.type is float:
-            changes[field.name] = max(getattr(each, field.name) for each in same)
+            changes[field.name] = _worst(field.name)(getattr(each, field.name) for each in same)
     return msgspec.structs.replace(same[0], **changes)
 
 
@@ -93,4 +93,8 @@ def most(labels: Sequence[Label]) -> Label:
 
 
 def _one(column: str, same: Sequence[Mapping[str, float]], booked: Booked) -> float:
-    return float(getattr(booked, column)) if column in BOOKED else max(row[column] for row in same)
+    return float(getattr(booked, column)) if column in BOOKED else _worst(column)(row[column] for row in same)
+
+
+def _worst(quantity: str) -> Callable[[Iterable[float]], float]:
+    return min if quantity == "share" else max

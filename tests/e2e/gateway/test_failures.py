@@ -265,3 +265,22 @@ async def test_a_node_that_hangs_is_found_by_its_probes_and_what_hangs_there_goe
     for _ in range(4):
         assert (await client.ask(chat())).status == 200
     assert len(world.nodes[0].requests) == 1
+
+
+async def test_a_stream_that_has_said_done_is_over_though_its_body_does_not_end(world: World) -> None:
+    async def lingering(_: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + chunk(ROLE) + chunk(TEXT) + chunk(STOP) + chunk(DONE))
+        await asyncio.sleep(0.1 if not world.nodes[0].requests[1:] else 60)
+        writer.write(b"0\r\n\r\n")
+
+    await world.open(lingering)
+    client = await world.client()
+    for _ in range(2):
+        async with asyncio.timeout(0.5):
+            response = await client.ask(chat(stream=True))
+        assert (response.complete, response.body) == (True, ROLE + TEXT + STOP + DONE)
+        await world.at_rest()
+        assert world.dispatcher.membership.health.records[0].fails_in_a_row == 0
+        await asyncio.sleep(0.15)  # so that the first connection is free again for the second request
+    assert world.nodes[0].connections == 1
+    await asyncio.wait_for(world.nodes[0].left.wait(), 1)

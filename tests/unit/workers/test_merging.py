@@ -27,12 +27,12 @@ def decision(time: float, request: str = "r") -> Decision:
     return Decision(request, 1, "m", "p", time, "cost", "a", [])
 
 
-def test_what_is_booked_is_the_sum_and_of_the_rest_the_greatest() -> None:
-    one = node(outstanding=3, load=0.5, response_seconds=2.0)
-    two = node(outstanding=4, load=0.7, response_seconds=1.0)
+def test_what_is_booked_is_the_sum_and_of_the_rest_the_worst() -> None:
+    one = node(outstanding=3, load=0.5, response_seconds=2.0, share=0.2)
+    two = node(outstanding=4, load=0.7, response_seconds=1.0, share=1.0)
     both = merged(route("GET", "/nodes/{id}"), Call("a"), [one, two], sums)
     assert (both.outstanding, both.running, both.backlog_tokens) == (7, 4, 30.0)
-    assert (both.load, both.response_seconds) == (0.7, 2.0)
+    assert (both.load, both.response_seconds, both.share) == (0.7, 2.0, 0.2)
 
 
 def test_the_state_is_the_one_that_most_see() -> None:
