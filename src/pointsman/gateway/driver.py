@@ -21,7 +21,7 @@ from pointsman.clock import Clock
 WAKE_GRAIN_S = 0.005
 """The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
 
-_TicketOrder = Start | Wait | Refuse
+_TICKET_ORDERS = (Start, Wait, Refuse)
 
 
 class Party(Protocol):
@@ -63,7 +63,7 @@ class Driver:
         """Hand a request to the brain; returns its ticket. The answer reaches `party`, perhaps before this returns."""
         orders = self.dispatcher.submit(request, self._clock.now())
         first = orders[0]
-        assert isinstance(first, _TicketOrder)
+        assert isinstance(first, _TICKET_ORDERS)
         self._parties[first.ticket] = party
         self.execute(orders)
         return first.ticket
@@ -86,7 +86,7 @@ class Driver:
         orders = self.dispatcher.finished(lease, outcome, self._clock.now())
         self.execute(orders)
         for order in orders:
-            if isinstance(order, _TicketOrder) and order.ticket == ticket:
+            if isinstance(order, _TICKET_ORDERS) and order.ticket == ticket:
                 return True
         self._parties.pop(ticket, None)
         return False

@@ -123,7 +123,9 @@ class ClientConnection(asyncio.Protocol):
         "_continue_due",
         "_deadline",
         "_front",
+        "_held",
         "_in_head",
+        "_met",
         "_objection",
         "_reader",
         "_reply",
@@ -142,7 +144,9 @@ class ClientConnection(asyncio.Protocol):
         self._busy = False
         self._closing = False
         self._continue_due = False
+        self._held = False
         self._in_head = False
+        self._met: RequestHead | None = None
         self._objection: PointsmanError | None = None
         self._stalled_at = -1
 
@@ -203,11 +207,14 @@ class ClientConnection(asyncio.Protocol):
     def on_head(self, head: RequestHead, length: int | None) -> None:
         if self._closing:
             return  # behind the last request that is answered here
-        front = self._front = self._server.front  # to the end of this request, whatever is configured meanwhile
-        objection = front.objection(head)
+        front = self._server.front
+        if head is self._met and front is self._front:
+            return  # it found no objection and expects no 100 the last time
+        self._front = front  # to the end of this request, whatever is configured meanwhile
+        objection = self._objection = front.objection(head)
         if objection is not None and (head.expects_continue or length is None or length > _SMALL_BODY):
             raise objection
-        self._objection = objection
+        self._met = None if objection or head.expects_continue else head
         self._continue_due = head.expects_continue
         self._say_continue()
 
@@ -215,9 +222,13 @@ class ClientConnection(asyncio.Protocol):
         if self._closing:
             return
         self._continue_due = False
-        self._waiting.append(Received(self._front, head, body, self._objection))
-        self._serve_waiting()
-        if self._waiting and (len(self._waiting) >= _WAITING_LIMIT or len(body) > _SMALL_BODY):
+        request = Received(self._front, head, body, self._objection)
+        if not (self._busy or self._waiting or self._stalled_at >= 0):
+            self._serve(request)
+            return
+        self._waiting.append(request)
+        if len(self._waiting) >= _WAITING_LIMIT or len(body) > _SMALL_BODY:
+            self._held = True
             self._transport.pause_reading()
 
     # Serving
@@ -225,7 +236,8 @@ class ClientConnection(asyncio.Protocol):
     def request_done(self, keep_alive: bool) -> None:
         """The answer is complete: serve what waits, or close."""
         self._answered(keep_alive)
-        self._serve_waiting()
+        if self._waiting:
+            self._serve_waiting()
         self._say_continue()
         self._await_rest()
 
@@ -257,7 +269,8 @@ class ClientConnection(asyncio.Protocol):
                 self._refuse(item)
             else:
                 self._serve(item)
-        if not self._waiting and not self._transport.is_closing() and not self._transport.is_reading():
+        if self._held and not self._waiting and not self._transport.is_closing():
+            self._held = False
             self._transport.resume_reading()
 
     def _serve(self, request: Received) -> None:
@@ -321,14 +334,16 @@ class ClientConnection(asyncio.Protocol):
         """When it is the client's turn to send, give it its time."""
         if self._busy or self._closing or self._stalled_at >= 0:
             return
-        timeouts = self._server.timeouts
-        if not self._reader.inside_message:
+        reader, timeouts = self._reader, self._server.timeouts
+        was_in_head, self._in_head = self._in_head, False
+        if not reader.inside_message:
             self._expect_within(timeouts.client_idle_s)
-        elif self._reader.inside_body:
+        elif reader.inside_body:
             self._expect_within(timeouts.client_body_s)
-        elif not self._in_head:  # once per head: dripping bytes does not buy time
-            self._expect_within(timeouts.client_head_s)
-        self._in_head = self._reader.inside_message and not self._reader.inside_body
+        else:
+            self._in_head = True
+            if not was_in_head:  # once per head: dripping bytes does not buy time
+                self._expect_within(timeouts.client_head_s)
 
     def _expect_within(self, seconds: float) -> None:
         self._deadline = self._server.clock.now() + seconds

@@ -119,21 +119,17 @@ class RequestReader:
 
         After an error the connection is beyond repair: answer and close.
         """
-        if not self._recognised(data):
-            self._read(data)
-
-    def _recognised(self, data: bytes) -> bool:
-        """Take `data` if it is a whole request with the same head as the one before."""
         known = self._known
         if known is None or self._size or self._head is not None or self._closing:
-            return False
+            self._read(data)
+            return
         at = known.body_at(data)
         length = len(data) - at
         if at < 0 or length > self._limits.body:
-            return False
+            self._read(data)
+            return
         self._sink.on_head(known.head, length)
         self._sink.on_request(known.head, data[at:])
-        return True
 
     def _read(self, data: bytes) -> None:
         at = 0
