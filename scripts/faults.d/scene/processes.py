@@ -77,10 +77,15 @@ class Gateway(Process):
         self.port, admin = free_ports(2)
         self.admin_url = f"http://127.0.0.1:{admin}"
         ours = {"listen": f"127.0.0.1:{self.port}", "admin_listen": f"127.0.0.1:{admin}"}
-        path = folder / "gateway.toml"
-        path.write_text(toml(ours | dict(settings) | {"nodes": list(nodes)}))
+        self._settings = ours | dict(settings) | {"nodes": list(nodes)}
+        self.config = folder / "gateway.toml"
+        self.config.write_text(self.text_with())
         more = ["--workers", str(workers)] if workers > 1 else []
-        super().__init__("gateway", ["serve", "--config", str(path), *more], folder)
+        super().__init__("gateway", ["serve", "--config", str(self.config), *more], folder)
+
+    def text_with(self, **changes: Any) -> str:
+        """Its file with other settings."""
+        return toml(self._settings | changes)
 
 
 def as_flags(options: Mapping[str, Any]) -> list[str]:

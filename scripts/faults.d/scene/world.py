@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 
@@ -87,12 +87,15 @@ class World:
         return [*self.engines.values(), self.gateway]
 
 
+Kind = TypeVar("Kind", bound=World)
+
+
 @asynccontextmanager
-async def world(plan: Plan, keep: str | None = None) -> AsyncIterator[World]:
-    """A started world. Its files are in the folder `keep`, if given, and then stay."""
+async def world(plan: Plan, keep: str | None = None, kind: type[Kind] = World) -> AsyncIterator[Kind]:
+    """A started world of that kind. Its files are in the folder `keep`, if given, and then stay."""
     with _folder(keep) as folder:
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as session:
-            made = World(plan, folder, session)
+            made = kind(plan, folder, session)
             try:
                 await made.start()
                 yield made

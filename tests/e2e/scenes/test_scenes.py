@@ -1,29 +1,7 @@
 """The scenes of `scripts/faults`, short: real processes, and every claim must hold."""
 
-import asyncio
-import json
-import sys
-from pathlib import Path
-
 import pytest
-
-FOLDER = Path(__file__).parents[3] / "scripts" / "faults.d"
-
-
-async def play(scene: str, *arguments: str) -> None:
-    command = [sys.executable, str(FOLDER / f"{scene}.py"), "--json", *arguments]
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
-    try:
-        out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
-    assert out, err.decode()
-    report = json.loads(out)
-    assert not [claim for claim in report["claims"] if not claim["held"]]
-    assert process.returncode == 0
+from tests.support.scenes import play
 
 
 async def test_clients_leave() -> None:
@@ -33,3 +11,19 @@ async def test_clients_leave() -> None:
 @pytest.mark.heavy
 async def test_many_streams() -> None:
     await play("streams", "--streams=300", "--seconds=10", "--warm-up=16")
+
+
+@pytest.mark.heavy
+async def test_an_engine_is_killed() -> None:
+    await play("kill", "--seconds=32", "--down=1")
+
+
+@pytest.mark.heavy
+async def test_an_engine_is_stopped() -> None:
+    await play("stop", "--seconds=45", "--stopped=20", "--first-token=2", "--silence=4")
+
+
+@pytest.mark.heavy
+async def test_engines_are_restarted() -> None:
+    await play("roll", "--ways=drain")
+    await play("roll", "--ways=sigterm")
