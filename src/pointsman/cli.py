@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that `arguments` (those of the process by default) name; returns the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["worker"]:
-        return _worker(given[1:])
+        return _worker()
     command = COMMANDS.get(given[0]) if given else None
     if command is None:
         return _overview(given)
@@ -36,7 +36,7 @@ def _serve(arguments: list[str]) -> int:
         if config.workers > 1:
             from pointsman.workers.supervisor import main as supervise
 
-            return supervise(config, arguments)
+            return supervise(config, source)
         from pointsman.serve import main as serve
 
         return serve(config, source)
@@ -44,12 +44,11 @@ def _serve(arguments: list[str]) -> int:
     return _configured("serve", ServeConfig, arguments, run)
 
 
-def _worker(arguments: list[str]) -> int:
-    """What a supervisor starts, with its own arguments: no command for people."""
-    from pointsman.config.serve import ServeConfig
+def _worker() -> int:
+    """What a supervisor starts: no command for people."""
     from pointsman.workers.worker import main as run
 
-    return _configured("serve", ServeConfig, arguments, run)
+    return run()
 
 
 def _engine(arguments: list[str]) -> int:

@@ -29,6 +29,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import WallClock, unix_seconds
+from pointsman.config.flags import ConfigError
 from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, policy_table
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
@@ -38,7 +39,7 @@ from pointsman.observe.decisions import Decisions
 from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
-from pointsman.reload import Plan, Reload
+from pointsman.reload import Configured, Plan, Reload
 
 ALL_READY_S = 1.0
 """A worker waits so long for all of its nodes to be well: else the first one would get all of its requests."""
@@ -60,9 +61,14 @@ def main(config: ServeConfig, source: Source[ServeConfig]) -> int:
 
 def run(config: ServeConfig, process: Coroutine[Any, Any, int]) -> int:
     """Run `process` with logging as configured, on the loop that serves; returns its exit status."""
-    logging.basicConfig(level=config.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    log_as(config)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(process)
+
+
+def log_as(config: ServeConfig) -> None:
+    """Log to standard error, as much as `config` says."""
+    logging.basicConfig(level=config.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
 
 async def _serve(config: ServeConfig, source: Source[ServeConfig]) -> int:
@@ -94,13 +100,14 @@ class Service:
     """The whole gateway process. `start`, then `until_stopped`."""
 
     def __init__(
-        self, config: ServeConfig, source: Source[ServeConfig], exit_stack: ExitStack, place: Place | None = None
+        self, config: ServeConfig, source: Source[ServeConfig] | None, exit_stack: ExitStack, place: Place | None = None
     ) -> None:
+        """With `source` it keeps to that by itself; without, to what `configure` is told. Raises ConfigError."""
         plan = Plan.of(config)
         policies = policy_table(config)  # a table of its own: this one changes while running
         self._config = config
         self._place = place
-        self._nodes = plan.nodes
+        self._nodes = tuple(plan.nodes.values())
         self._retiring, self._stopping, self._hurrying = asyncio.Event(), asyncio.Event(), asyncio.Event()
         clock = WallClock()
         started = clock.now()
@@ -118,9 +125,8 @@ class Service:
             dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
         self.gateway = Gateway(_settings(plan.gateway, place), dispatcher, clock)
         dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
-        self._reload = Reload(
-            source, plan, self.gateway, dispatcher, lambda well: metrics.reloaded(well, unix_seconds())
-        )
+        self._configured = Configured(plan, self.gateway, dispatcher)
+        self._reload = Reload(source, plan, self._configured.apply, self._reloaded) if source else None
         self.services = Services(
             dispatcher,
             self.gateway.driver.execute,
@@ -165,9 +171,15 @@ class Service:
         """Stop gently; told again: at once."""
         (self._hurrying if self._stopping.is_set() else self._stopping).set()
 
-    def reload(self) -> None:
-        """Read the configuration anew, as on SIGHUP."""
-        self._reload.ask()
+    def configure(self, config: ServeConfig) -> None:
+        """Go by `config` from now on; if it cannot be used, that is logged and nothing changes."""
+        try:
+            self._configured.apply(Plan.of(config))
+        except ConfigError as error:
+            _log.error("the configuration stays as it was: %s", error)
+            self._reloaded(False)
+        else:
+            self.metrics.configured_at = unix_seconds()
 
     def retire(self) -> None:
         """Leave the port to another process that serves it."""
@@ -178,11 +190,10 @@ class Service:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
-        reloading = loop.create_task(self._reload.run())
-        await _done(self._retiring.wait(), unless=self._stopping)
-        reloading.cancel()
-        if not self._retiring.is_set():
+        if self._reload is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
+            self._reload.start()
+        if not await _done(self._retiring.wait(), unless=self._stopping):
             await self._stop()
         elif await _done(self.gateway.retire(), unless=self._stopping):
             self.gateway.stop_now()
@@ -190,7 +201,12 @@ class Service:
             await self._stop()
         await self._admin.cleanup()
 
+    def _reloaded(self, well: bool) -> None:
+        self.metrics.reloaded(well, unix_seconds())
+
     async def _stop(self) -> None:
+        if self._reload is not None:
+            self._reload.stop()
         _log.info(
             "stopping: still serving for %g s (requests under way: %d); press Ctrl-C again to stop now",
             self._config.timeouts.lame_duck_s,

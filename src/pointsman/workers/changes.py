@@ -3,6 +3,8 @@
 What a later change undoes is forgotten, so the list grows with the nodes and scopes there are, not with time.
 """
 
+from collections.abc import Collection
+
 import msgspec
 
 from pointsman.admin.routes import Call
@@ -38,10 +40,20 @@ class Changes:
         else:
             self._made = [each for each in self._made if not _replaces(change, each)] + [change]
 
+    def overrule(self, nodes: Collection[str], scopes: Collection[str]) -> None:
+        """The configuration says something new of these: only that a node is drained goes beside it."""
+        self._made = [each for each in self._made if not _overruled(each, nodes, scopes)]
+
     def _undoes_an_addition(self, change: _Change) -> bool:
         """Whether the node was added by the admin API and was none of the configuration."""
         methods = {each.method for each in self._made if each.subject == change.subject}
         return "POST" in methods and "DELETE" not in methods
+
+
+def _overruled(change: _Change, nodes: Collection[str], scopes: Collection[str]) -> bool:
+    if change.method == "PUT":
+        return change.subject in scopes
+    return change.subject in nodes and "drain" not in change.fields
 
 
 def _replaces(new: _Change, old: _Change) -> bool:

@@ -19,12 +19,12 @@ from pointsman.serve import Service
 from pointsman.workers.link import Link
 from pointsman.workers.messages import (
     Answer,
+    Configure,
     Count,
     Counted,
     Heard,
     Question,
     Ready,
-    Reload,
     Retire,
     Stop,
     Told,
@@ -100,8 +100,8 @@ class Member:
                 service.retire()
             case Stop():
                 service.stop()
-            case Reload():
-                service.reload()
+            case Configure():
+                service.configure(message.config)
 
     def _hear(self, service: Service, report: PeerReport) -> None:
         driver = service.gateway.driver

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pointsman.brain.model.sharing import PeerReport, Share
+from pointsman.config.serve import ServeConfig
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.tally import Tally
 
@@ -53,6 +54,7 @@ class Welcome(_Message, frozen=True):
     number: int
     listener: int
     chain_secret: bytes
+    config: ServeConfig
     changes: list[Question]
 
 
@@ -94,11 +96,13 @@ class Stop(_Message, frozen=True):
     """Stop gently; told again: at once."""
 
 
-class Reload(_Message, frozen=True):
-    """Read the configuration anew."""
+class Configure(_Message, frozen=True):
+    """Go by these settings from now on."""
+
+    config: ServeConfig
 
 
-ToWorker = Welcome | Heard | Question | Count | Retire | Stop | Reload
+ToWorker = Welcome | Heard | Question | Count | Retire | Stop | Configure
 ToSupervisor = Ready | Told | Answer | Counted
 
 _encode = msgspec.msgpack.Encoder().encode

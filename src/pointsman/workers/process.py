@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -49,10 +49,10 @@ class Worker:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self, arguments: Sequence[str], listener: socket.socket, welcome: Welcome) -> None:
-        """Start the process, which is to serve `listener`, with these arguments of the command line."""
+    async def start(self, listener: socket.socket, welcome: Welcome) -> None:
+        """Start the process, which is to serve `listener`."""
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "pointsman", "worker", *arguments]
+        command = [sys.executable, "-m", "pointsman", "worker"]
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
                 *command, stdin=theirs.fileno(), pass_fds=[listener.fileno()], start_new_session=True

@@ -1,7 +1,8 @@
 """`pointsman serve --workers N`: the process that owns the sockets and the admin port, and keeps N workers running.
 
-SIGTERM and SIGINT stop all of it as they stop a single gateway. SIGHUP has every worker read the configuration anew;
-SIGUSR2 replaces the workers one by one, without refusing a request.
+SIGTERM and SIGINT stop all of it as they stop a single gateway. SIGUSR2 replaces the workers one by one, without
+refusing a request. The configuration is read here, again when it changes or on SIGHUP, and handed to the workers: so
+all go by the same, a worker that starts while the file cannot be used too.
 """
 
 import asyncio
@@ -9,15 +10,16 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import Any
 
 from aiohttp import web
 
 from pointsman.admin.application import application
-from pointsman.clock import WallClock
+from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.serve import ServeConfig, admin_hosts
-from pointsman.reload import Plan
+from pointsman.config.source import Source
+from pointsman.reload import Plan, Reload, differing
 from pointsman.serve import CannotListen, allow_open_files, listen_for_admin, listening, run, tell_addresses
 from pointsman.workers.everyone import Everyone
 from pointsman.workers.sockets import listeners
@@ -29,18 +31,18 @@ HURRY_S = 5.0
 _log = logging.getLogger("pointsman")
 
 
-def main(config: ServeConfig, arguments: Sequence[str]) -> int:
-    """Serve until told to stop; returns the exit status. `arguments` are those of the command line, for the workers.
+def main(config: ServeConfig, source: Source[ServeConfig]) -> int:
+    """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used.
 
-    Raises ConfigError for settings that cannot be used.
+    `config` is what `source` says now; it is read again while running.
     """
-    return run(config, _supervise(config, Plan.of(config), arguments))
+    return run(config, _supervise(Plan.of(config), source))
 
 
-async def _supervise(config: ServeConfig, plan: Plan, arguments: Sequence[str]) -> int:
+async def _supervise(plan: Plan, source: Source[ServeConfig]) -> int:
     supervisor = None
     try:
-        supervisor = Supervisor(config, plan, arguments)
+        supervisor = Supervisor(plan, source)
         await supervisor.start()
     except (CannotListen, CannotStart) as error:
         if supervisor is not None:
@@ -54,16 +56,17 @@ async def _supervise(config: ServeConfig, plan: Plan, arguments: Sequence[str]) 
 class Supervisor:
     """`start`, then `until_stopped`."""
 
-    def __init__(self, config: ServeConfig, plan: Plan, arguments: Sequence[str]) -> None:
+    def __init__(self, plan: Plan, source: Source[ServeConfig]) -> None:
         """Takes the data port. Raises CannotListen."""
-        settings = plan.gateway
+        settings, config = plan.gateway, plan.config
+        self._plan = plan
         self._config = config
-        self._nodes = plan.nodes
         allow_open_files()
         with listening(config.listen, "data"):
             self._sockets: list[socket.socket] = listeners(settings.host, settings.port, config.workers)
         secret = settings.chain_secret or os.urandom(16)
-        self._team = Team(arguments, self._sockets, secret, WallClock())
+        self._team = Team(config, self._sockets, secret, WallClock())
+        self._reload = Reload(source, plan, self._configure, self._reloaded)
         self._kept: set[asyncio.Future[Any]] = set()
         self._admin = web.AppRunner(application(Everyone(self._team, self._keep), admin_hosts(config)), access_log=None)
         self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
@@ -73,16 +76,18 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
-        loop.add_signal_handler(signal.SIGHUP, self._team.reload)
+        loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
         await self._team.start()
         await listen_for_admin(self._config, self._admin)
         loop.add_signal_handler(signal.SIGUSR2, lambda: self._keep(self._team.replace_all()))
-        tell_addresses(self._config, self._nodes)
+        self._reload.start()
+        tell_addresses(self._config, tuple(self._plan.nodes.values()))
         _log.info("%d workers: %s", len(self._sockets), ", ".join(str(each.pid) for each in self._team.serving))
 
     async def until_stopped(self) -> None:
         """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""
         await self._stopping.wait()
+        self._reload.stop()
         lame_duck_s = self._config.timeouts.lame_duck_s
         _log.info("stopping: still serving for %g s; press Ctrl-C again to stop now", lame_duck_s)
         self._team.stop()
@@ -102,6 +107,17 @@ class Supervisor:
         self._team.kill()
         await self._team.ended()
         await self._admin.cleanup()
+
+    def _configure(self, plan: Plan) -> None:
+        """Hand the plan's settings to every worker; what they change is no change of the admin API's any more."""
+        before, self._plan = self._plan, plan
+        logging.getLogger().setLevel(plan.config.log_level.upper())
+        self._team.configure(
+            plan.config, differing(before.nodes, plan.nodes), differing(before.policies, plan.policies)
+        )
+
+    def _reloaded(self, well: bool) -> None:
+        self._team.counted.reloaded(well, unix_seconds())
 
     def _stop(self) -> None:
         (self._hurrying if self._stopping.is_set() else self._stopping).set()

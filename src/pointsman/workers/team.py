@@ -9,18 +9,19 @@ accepts, and the old one refuses nobody.
 import asyncio
 import logging
 import socket
-from collections.abc import Coroutine, Sequence
+from collections.abc import Collection, Coroutine
 from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from pointsman.brain.model.sharing import Share
 from pointsman.clock import Clock
+from pointsman.config.serve import ServeConfig
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.tally import add
 from pointsman.workers.changes import Changes
 from pointsman.workers.exchange import Exchange
-from pointsman.workers.messages import Heard, Reload, Retire, Stop, Welcome
+from pointsman.workers.messages import Configure, Heard, Retire, Stop, Welcome
 from pointsman.workers.process import Worker
 from pointsman.workers.sockets import another
 
@@ -43,13 +44,13 @@ class CannotStart(Exception):
 class Team:
     """`start`, then `ended`. `serving` are the workers that answer questions, retiring ones included."""
 
-    def __init__(self, arguments: Sequence[str], sockets: list[socket.socket], secret: bytes, clock: Clock) -> None:
+    def __init__(self, config: ServeConfig, sockets: list[socket.socket], secret: bytes, clock: Clock) -> None:
         self.changes = Changes()
         self.exchange = Exchange()
         self.counted = Metrics()  # by workers that are gone
         self.workers: dict[int, Worker] = {}
         self.restarts = 0
-        self._arguments = arguments
+        self._config = config
         self._sockets = sockets
         self._secret = secret
         self._clock = clock
@@ -99,10 +100,12 @@ class Team:
                 old.send(Retire())
             return True
 
-    def reload(self) -> None:
-        """Let every worker read its configuration anew."""
+    def configure(self, config: ServeConfig, nodes: Collection[str], scopes: Collection[str]) -> None:
+        """Let every worker go by `config`, and those that come; it says something new of these nodes and scopes."""
+        self._config = config
+        self.changes.overrule(nodes, scopes)
         for worker in self.workers.values():
-            worker.send(Reload())
+            worker.send(Configure(config))
 
     def stop(self) -> None:
         """End every worker gently; told again: at once."""
@@ -124,8 +127,9 @@ class Team:
     async def _start(self, slot: int) -> Worker:
         worker = Worker(next(self._numbers), slot, self._told)
         listener = self._sockets[slot]
+        number = worker.number
         await worker.start(
-            self._arguments, listener, Welcome(worker.number, listener.fileno(), self._secret, self.changes.made())
+            listener, Welcome(number, listener.fileno(), self._secret, self._config, self.changes.made())
         )
         self.workers[worker.number] = worker
         self.exchange.join(worker.number)

@@ -1,34 +1,53 @@
-"""One worker process. Its standard input is its end of the link to the supervisor."""
+"""One worker process. Its standard input is its end of the link to the supervisor, who tells it everything else."""
 
 import asyncio
+import logging
 import os
+import signal
 import socket
 from contextlib import ExitStack
 
-from pointsman.config.serve import ServeConfig
-from pointsman.config.source import Source
-from pointsman.serve import Place, Service, run
+import uvloop
+
+from pointsman.config.flags import ConfigError
+from pointsman.serve import Place, Service, log_as
 from pointsman.workers.link import linked
 from pointsman.workers.member import Member
+from pointsman.workers.messages import Welcome
 
 _STDIN = 0
 
-
-def main(config: ServeConfig, source: Source[ServeConfig]) -> int:
-    """Serve until told to stop; returns the exit status. Raises ConfigError for settings that cannot be used."""
-    return run(config, _work(config, source, _inherited()))
+_log = logging.getLogger("pointsman")
 
 
-async def _work(config: ServeConfig, source: Source[ServeConfig], end: socket.socket) -> int:
+def main() -> int:
+    """Serve until told to stop; returns the exit status."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the supervisor, who reads the configuration
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_work(_inherited()))
+
+
+async def _work(end: socket.socket) -> int:
     member = Member()
     await linked(end, member.link)
     welcome = await member.welcome
     if welcome is None:
         return 1
+    log_as(welcome.config)
+    try:
+        await _serve(member, welcome)
+    except ConfigError as error:
+        _log.error("%s", error)
+        return 1
+    return 0
+
+
+async def _serve(member: Member, welcome: Welcome) -> None:
+    """Raises ConfigError when a file that the settings name cannot be used any more."""
     with ExitStack() as exit_stack:
         listener = socket.socket(fileno=welcome.listener)
         place = Place(welcome.number, listener, welcome.chain_secret)
-        service = Service(config, source, exit_stack, place)
+        service = Service(welcome.config, None, exit_stack, place)
         service.join()
         member.serve(service, welcome.changes)
         await member.heard.wait()
@@ -36,7 +55,6 @@ async def _work(config: ServeConfig, source: Source[ServeConfig], end: socket.so
         member.ready()
         await service.until_stopped()
         await asyncio.shield(member.leave())
-    return 0
 
 
 def _inherited() -> socket.socket:

@@ -17,7 +17,7 @@ from pointsman.clock import WallClock
 from pointsman.config.serve import ServeConfig, policy_table
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway
-from pointsman.reload import Plan, Reload
+from pointsman.reload import Configured, Plan, Reload
 
 from .conftest import TLS, Client, World, chat, client_tls
 from .scripted_upstream import ROLE, ScriptedUpstream, always, event, respond, stream
@@ -27,7 +27,7 @@ OK = always(respond(b'{"choices":[]}'))
 SLOW = stream(ROLE, *[event({"content": "x"})] * 40, event({}, "stop"), gap_s=0.02)
 
 
-class Configured:
+class Site:
     """A gateway that lives by a file."""
 
     def __init__(self, world: World, path: Path) -> None:
@@ -43,9 +43,9 @@ class Configured:
         self.dispatcher = Dispatcher(plan.config.brain, policy_table(plan.config), (), clock.now())
         self.world.dispatcher = self.dispatcher
         self.gateway = self.world.gateway = Gateway(plan.gateway, self.dispatcher, clock)
-        await self.gateway.start(plan.nodes)
+        await self.gateway.start(plan.nodes.values())
         self.world._stack.push_async_callback(self.world._stop)
-        self.reload = Reload(source, plan, self.gateway, self.dispatcher, self.told.append)
+        self.reload = Reload(source, plan, Configured(plan, self.gateway, self.dispatcher).apply, self.told.append)
 
     def write(self, text: str) -> None:
         self.path.write_text('listen = "127.0.0.1:0"\ntimeouts = {lame_duck_s = 0}\n' + text)
@@ -60,8 +60,8 @@ class Configured:
 
 
 @pytest.fixture
-async def configured(world: World, tmp_path: Path) -> Configured:
-    return Configured(world, tmp_path / "pointsman.toml")
+async def site(world: World, tmp_path: Path) -> Site:
+    return Site(world, tmp_path / "pointsman.toml")
 
 
 @pytest.fixture
@@ -74,72 +74,68 @@ def listed(*nodes: ScriptedUpstream, **more: Any) -> str:
     return "nodes = [" + ", ".join(f'{{url = "{node.url}"{extra}}}' for node in nodes) + "]\n"
 
 
-async def test_nodes_come_go_and_weigh_otherwise_under_a_stream(
-    configured: Configured, nodes: list[ScriptedUpstream]
-) -> None:
+async def test_nodes_come_go_and_weigh_otherwise_under_a_stream(site: Site, nodes: list[ScriptedUpstream]) -> None:
     first, second, third = nodes
-    await configured.start(listed(first) + "api_keys = ['old']")
-    await configured.world.until(lambda: configured.dispatcher.available() == 1)
+    await site.start(listed(first) + "api_keys = ['old']")
+    await site.world.until(lambda: site.dispatcher.available() == 1)
     first.script = SLOW
-    client = await configured.world.client()
+    client = await site.world.client()
     client.send(chat(stream=True), headers=("authorization: Bearer old",))
     await client.reader.readuntil(b'"x"')
-    assert await configured.apply(listed(second, third, weight=0.5) + "api_keys = ['new']\n[brain]\ntries = 1")
-    assert configured.states()[first.url] == "draining"
-    await configured.world.until(lambda: configured.dispatcher.available() == 2)
-    assert configured.dispatcher.fleet.cap[configured.dispatcher.fleet.row_of[second.url]] == 32
-    other = await configured.world.client()
+    assert await site.apply(listed(second, third, weight=0.5) + "api_keys = ['new']\n[brain]\ntries = 1")
+    assert site.states()[first.url] == "draining"
+    await site.world.until(lambda: site.dispatcher.available() == 2)
+    assert site.dispatcher.fleet.cap[site.dispatcher.fleet.row_of[second.url]] == 32
+    other = await site.world.client()
     assert (await other.ask(chat(), headers=("authorization: Bearer old",))).status == 401
     assert (await other.ask(chat(), headers=("authorization: Bearer new",))).status == 200
     assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
-    await configured.world.until(lambda: configured.states() == {second.url: "up", third.url: "up"})
-    assert configured.dispatcher.settings.tries == 1
+    await site.world.until(lambda: site.states() == {second.url: "up", third.url: "up"})
+    assert site.dispatcher.settings.tries == 1
     assert len(second.requests) + len(third.requests) == 1
-    assert configured.told == [True]
-    await configured.world.at_rest()
+    assert site.told == [True]
+    await site.world.at_rest()
 
 
-async def test_a_node_comes_back_while_it_is_still_leaving(
-    configured: Configured, nodes: list[ScriptedUpstream]
-) -> None:
+async def test_a_node_comes_back_while_it_is_still_leaving(site: Site, nodes: list[ScriptedUpstream]) -> None:
     first, second, _ = nodes
-    await configured.start(listed(first, second))
-    await configured.world.until(lambda: configured.dispatcher.available() == 2)
+    await site.start(listed(first, second))
+    await site.world.until(lambda: site.dispatcher.available() == 2)
     first.script = second.script = SLOW
-    clients = [await configured.world.client() for _ in range(2)]
+    clients = [await site.world.client() for _ in range(2)]
     for client in clients:
         client.send(chat(stream=True))
         await client.reader.readuntil(b'"x"')
-    assert await configured.apply(listed(second))
-    assert configured.states()[first.url] == "draining"
-    assert await configured.apply(listed(second, first))
-    assert configured.states() == dict.fromkeys(sorted((first.url, second.url)), "up")
+    assert await site.apply(listed(second))
+    assert site.states()[first.url] == "draining"
+    assert await site.apply(listed(second, first))
+    assert site.states() == dict.fromkeys(sorted((first.url, second.url)), "up")
     for client in clients:
         assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
 
 
 async def test_what_the_admin_port_changed_stays_unless_the_file_changes_it(
-    configured: Configured, nodes: list[ScriptedUpstream]
+    site: Site, nodes: list[ScriptedUpstream]
 ) -> None:
     first, second, third = nodes
-    await configured.start(listed(first, second) + "policy = 'jffc'")
-    await configured.world.until(lambda: configured.dispatcher.available() == 2)
-    configured.gateway.add_node(NodeSpec(url=third.url, id="mine"))
-    driver, dispatcher = configured.gateway.driver, configured.dispatcher
+    await site.start(listed(first, second) + "policy = 'jffc'")
+    await site.world.until(lambda: site.dispatcher.available() == 2)
+    site.gateway.add_node(NodeSpec(url=third.url, id="mine"))
+    driver, dispatcher = site.gateway.driver, site.dispatcher
     driver.call(lambda now: dispatcher.remove_node(second.url, now))
     driver.call(lambda now: dispatcher.drain(first.url, now))
     driver.call(lambda now: dispatcher.set_policy("default", build("jiq"), now))
-    assert await configured.apply(listed(first, second) + "policy = 'jffc'\napi_keys = ['k']")
-    await configured.world.until(lambda: configured.states() == {first.url: "draining", "mine": "up"})
+    assert await site.apply(listed(first, second) + "policy = 'jffc'\napi_keys = ['k']")
+    await site.world.until(lambda: site.states() == {first.url: "draining", "mine": "up"})
     assert dispatcher.policies.scopes()["default"].name == "jiq"
-    assert await configured.apply(listed(first, second, weight=2.0) + "policy = 'sed'\n[models.m]\npolicy = 'jffc'")
+    assert await site.apply(listed(first, second, weight=2.0) + "policy = 'sed'\n[models.m]\npolicy = 'jffc'")
     assert {scope: policy.name for scope, policy in dispatcher.policies.scopes().items()} == {
         "default": "sed",
         "model:m": "jffc",
     }
-    await configured.world.until(lambda: configured.states()[second.url] == "up")
-    assert await configured.apply("policy = 'sed'")
-    await configured.world.until(lambda: configured.states() == {"mine": "up"})
+    await site.world.until(lambda: site.states()[second.url] == "up")
+    assert await site.apply("policy = 'sed'")
+    await site.world.until(lambda: site.states() == {"mine": "up"})
     assert list(dispatcher.policies.scopes()) == ["default"]
 
 
@@ -159,72 +155,70 @@ async def test_what_the_admin_port_changed_stays_unless_the_file_changes_it(
     ],
 )
 async def test_a_bad_file_changes_nothing_and_says_why(
-    configured: Configured,
+    site: Site,
     nodes: list[ScriptedUpstream],
     caplog: pytest.LogCaptureFixture,
     text: str,
     said: str,
 ) -> None:
-    await configured.start(listed(nodes[0]) + "api_keys = ['old']")
-    await configured.world.until(lambda: configured.dispatcher.available() == 1)
-    before = configured.gateway.settings
-    assert not await configured.apply("api_keys = ['new']\n" + text)
+    await site.start(listed(nodes[0]) + "api_keys = ['old']")
+    await site.world.until(lambda: site.dispatcher.available() == 1)
+    before = site.gateway.settings
+    assert not await site.apply("api_keys = ['new']\n" + text)
     assert said in caplog.text
-    assert configured.told == [False]
-    assert configured.gateway.settings is before
-    assert configured.states() == {nodes[0].url: "up"}
+    assert site.told == [False]
+    assert site.gateway.settings is before
+    assert site.states() == {nodes[0].url: "up"}
 
 
-async def test_more_nodes_than_fit_are_refused_beforehand(
-    configured: Configured, nodes: list[ScriptedUpstream]
-) -> None:
-    await configured.start(listed(nodes[0]))
-    configured.dispatcher.fleet.capacity = 2
-    assert not await configured.apply(listed(*nodes))
-    assert list(configured.states()) == [nodes[0].url]
+async def test_more_nodes_than_fit_are_refused_beforehand(site: Site, nodes: list[ScriptedUpstream]) -> None:
+    await site.start(listed(nodes[0]))
+    site.dispatcher.fleet.capacity = 2
+    assert not await site.apply(listed(*nodes))
+    assert list(site.states()) == [nodes[0].url]
 
 
-async def test_what_needs_a_restart_is_named(configured: Configured, caplog: pytest.LogCaptureFixture) -> None:
-    secret = configured.path.with_name("secret")
+async def test_what_needs_a_restart_is_named(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    secret = site.path.with_name("secret")
     secret.write_text("one")
     named = f"chain_secret_file = '{secret}'\n"
     caplog.set_level(logging.INFO)
-    await configured.start(named)
+    await site.start(named)
     secret.write_text("two")
-    assert await configured.apply(named + "admin_listen = ''\nlog_level = 'info'\napi_keys = ['k']\n[brain]\nseed = 3")
+    assert await site.apply(named + "admin_listen = ''\nlog_level = 'info'\napi_keys = ['k']\n[brain]\nseed = 3")
     assert "configuration reloaded; changed: api_keys\n" in caplog.text
     assert "needs a restart and stays as it was: admin_listen, brain.seed, chain_secret_file" in caplog.text
-    assert configured.gateway.settings.chain_secret == b"one"
+    assert site.gateway.settings.chain_secret == b"one"
 
 
-async def test_reloading_nothing_changes_nothing(configured: Configured, caplog: pytest.LogCaptureFixture) -> None:
+async def test_reloading_nothing_changes_nothing(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    await configured.start("")
-    assert await configured.reload.reload()
+    await site.start("")
+    assert await site.reload.reload()
     assert "configuration reloaded; changed: nothing\n" in caplog.text
 
 
-async def test_certificates_put_in_the_place_of_others_are_shown(configured: Configured) -> None:
+async def test_certificates_put_in_the_place_of_others_are_shown(site: Site) -> None:
     def install(name: str) -> None:
         for kind in ("pem", "key"):
-            shutil.copy(TLS / f"{name}.{kind}", configured.path.with_name(f"tls.{kind}"))
+            shutil.copy(TLS / f"{name}.{kind}", site.path.with_name(f"tls.{kind}"))
 
     async def shown() -> str:
-        async with Client(configured.gateway.port, client_tls()) as client:
+        async with Client(site.gateway.port, client_tls()) as client:
             name: str = client.writer.get_extra_info("peercert")["subject"][0][0][1]
             return name
 
     install("one")
-    files = {kind: configured.path.with_name(f"tls.{kind}") for kind in ("pem", "key")}
-    await configured.start(f"tls_cert = '{files['pem']}'\ntls_key = '{files['key']}'\n")
+    files = {kind: site.path.with_name(f"tls.{kind}") for kind in ("pem", "key")}
+    await site.start(f"tls_cert = '{files['pem']}'\ntls_key = '{files['key']}'\n")
     assert await shown() == "one"
     shutil.copy(TLS / "two.pem", files["pem"])
-    assert not await configured.reload.reload(), "half of a change does not fit together"
+    assert not await site.reload.reload(), "half of a change does not fit together"
     assert await shown() == "one"
     install("two")
-    assert await configured.reload.reload()
+    assert await site.reload.reload()
     assert await shown() == "two"
-    assert await configured.apply("")
+    assert await site.apply("")
     assert await shown() == "two", "whether TLS is spoken needs a restart"
 
 

@@ -54,3 +54,18 @@ def test_nodes_that_come_and_go_leave_nothing() -> None:
         spec = NodeSpec(url=f"http://{name}", id=name)
         note(changes, ("POST", "", spec), ("PATCH", name, DRAIN), ("DELETE", name, None))
     assert changes.made() == []
+
+
+def test_what_the_configuration_says_anew_is_no_change_any_more() -> None:
+    changes = Changes()
+    made: list[Any] = [
+        ("DELETE", "a", None),
+        ("PATCH", "b", DRAIN),
+        ("PATCH", "b", HALF),
+        ("PATCH", "c", HALF),
+        ("PUT", "", PolicyChange("jffc")),
+        ("PUT", "", PolicyChange("jffc", "model:m")),
+    ]
+    note(changes, *made)
+    changes.overrule(["a", "b"], ["default"])
+    assert note(changes) == [made[1], made[3], made[5]]

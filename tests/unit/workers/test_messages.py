@@ -5,18 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.sharing import Booked, Known, PeerReport, Sent, Share
+from pointsman.config.serve import ServeConfig
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.tally import taken
 from pointsman.workers.messages import (
     Answer,
+    Configure,
     Count,
     Counted,
     Heard,
     Question,
     Ready,
-    Reload,
     Retire,
     Stop,
     Told,
@@ -28,7 +30,13 @@ from pointsman.workers.messages import (
 )
 
 DOWN = [
-    Welcome(3, 7, b"\0secret", [Question(0, "PATCH", "/nodes/{id}", "a", body=b"\x80")]),
+    Welcome(
+        3,
+        7,
+        b"\0secret",
+        ServeConfig(nodes=(NodeSpec(url="http://a"),), policies={"jffc": {"w_load": 0.5}}),
+        [Question(0, "PATCH", "/nodes/{id}", "a", body=b"\x80")],
+    ),
     Heard(
         PeerReport(
             gateways=2, counted=1, nodes={"a": Known(Booked(1, 2, 3, 4, 5), 6)}, sent=[Sent("a", b"\xff" * 8, 16.0)]
@@ -38,7 +46,7 @@ DOWN = [
     Count(2),
     Retire(),
     Stop(),
-    Reload(),
+    Configure(ServeConfig(api_keys=("k",))),
 ]
 UP = [
     Ready(),
