@@ -22,6 +22,9 @@ from pointsman.wire.http1.heads import request_head
 from pointsman.wire.http1.response import ResponseHead
 from pointsman.wire.sse import EventTooLarge
 
+END_AWAITED_S = 0.05
+"""How long the end of a body is awaited after `[DONE]`. It comes in a packet of its own, and with it the connection."""
+
 
 class Owner(Progress, Protocol):
     """Whose try it is."""
@@ -159,7 +162,7 @@ class Attempt:
         except EventTooLarge:
             self._fail("garbage")
         if answer.over:
-            self._end_before_the_node(answer)
+            self._loop.call_later(END_AWAITED_S, self._end_before_the_node, answer)
 
     def on_response_chunk(self, data: bytes, start: int) -> None:
         self._heard = True
@@ -171,7 +174,7 @@ class Attempt:
         except EventTooLarge:
             self._fail("garbage")
         if answer.over:
-            self._end_before_the_node(answer)
+            self._loop.call_later(END_AWAITED_S, self._end_before_the_node, answer)
 
     def on_complete(self) -> None:
         self._connection = None
@@ -187,10 +190,10 @@ class Attempt:
 
     def _end_before_the_node(self, answer: Answer) -> None:
         """All was said: the client need not wait for a node that does not end its body."""
-        connection = self._connection
-        if connection is not None and not connection.response_ended:
-            self._connection = None
-            connection.see_out()
+        if not self._over:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.see_out()
             self._end(answer.end())
 
     def _fail(self, reason: str) -> None:

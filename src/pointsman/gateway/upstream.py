@@ -101,11 +101,6 @@ class UpstreamConnection(asyncio.Protocol):
             self._paused = False
             self._transport.resume_reading()
 
-    @property
-    def response_ended(self) -> bool:
-        """Whether the response is complete, its last bytes perhaps just being handed over."""
-        return self._reader.complete
-
     def see_out(self) -> None:
         """Nobody listens any more: the node has SEE_OUT_S to end its response, and the connection can be used again."""
         self._sink = nobody = _Nobody()
