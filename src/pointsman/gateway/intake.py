@@ -71,7 +71,7 @@ class Intake:
         if route.kind in ("plain", "form"):
             return self._opaque(route, head, data, tenant, expires)
         body = read_body(data)
-        if present(body.previous_response_id):
+        if body.previous_response_id and present(body.previous_response_id):
             raise BadRequest("responses are not kept here: send the conversation", param="previous_response_id")
         model = self._model(body.model)
         generates = route.kind in _EVENTS
@@ -86,7 +86,7 @@ class Intake:
             max_tokens=body.output_limit,
             stream=generates and bool(body.stream),
             tenant=tenant,
-            session=present(body.user).decode(errors="replace").strip('"'),
+            session=present(body.user).decode(errors="replace").strip('"') if body.user else "",
             route=route.path,
         )
         return self._with_edits(route, head, with_salt(data, body, salt), body, request, expires)

@@ -52,6 +52,8 @@ def without_control(data: bytes, body: Body) -> bytes:
 
 def tenant_salt(body: Body, tenant: str) -> bytes:
     """The salt (JSON) that separates this request's cache: the client's own, made the tenant's where there are any."""
+    if not body.cache_salt:
+        return b""
     salt = present(body.cache_salt)
     if not tenant or not salt.startswith(b'"') or salt == b'""':
         return salt
@@ -60,4 +62,4 @@ def tenant_salt(body: Body, tenant: str) -> bytes:
 
 def with_salt(data: bytes, body: Body, salt: bytes) -> bytes:
     """`data` with `salt` for its own; the same object where that is no change."""
-    return data if salt == present(body.cache_salt) else with_member(data, "cache_salt", salt)
+    return data if not body.cache_salt or salt == present(body.cache_salt) else with_member(data, "cache_salt", salt)

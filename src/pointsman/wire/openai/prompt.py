@@ -36,6 +36,8 @@ def read_prompt(body: Body) -> Prompt:
 def identity(model: str, body: Body, salt: bytes) -> bytes:
     """What separates caches: the model (or adapter) and the salt; SGLang knows both by further names."""
     name = model.encode(errors="surrogatepass")
+    if not (body.lora_path or body.extra_key):
+        return b"%b\0%b\0\0" % (name, salt)
     return b"%b\0%b\0%b\0%b" % (name, salt, present(body.lora_path), present(body.extra_key))
 
 
