@@ -27,7 +27,7 @@ from scene.world import World
 EMPTY_WITHIN_S = 30.0
 UP_WITHIN_S = 40.0
 SHUTDOWN_S = 15.0
-"""That a stopping engine gives what it has; its longest answers take three."""
+"""That a stopping engine, or worker, gives what it has; the longest answers take three."""
 SLOW_START_S = 5.0
 """An engine that returns gets its full share after so long; the next is taken only then."""
 WAYS = ("drain", "sigterm")
@@ -36,8 +36,8 @@ POLL_S = 0.05
 
 async def play(options: argparse.Namespace, steps: Steps) -> Report:
     report = Report("roll", dict(played(options, "seconds", "utilisation", "plain", "gateway", "ways")))
-    brain = {"seed": options.seed, "slow_start_s": SLOW_START_S}
-    async with stage(options, shutdown_s=SHUTDOWN_S, brain=brain) as here:
+    more = {"brain": {"seed": options.seed, "slow_start_s": SLOW_START_S}, "timeouts": {"drain_s": SHUTDOWN_S}}
+    async with stage(options, shutdown_s=SHUTDOWN_S, **more) as here:
         files = open_files(here.pids())
         load = load_of(options, here.gateway.port, options.seconds)
         async with loaded(here, load):
@@ -128,6 +128,7 @@ def arguments() -> argparse.Namespace:
     )
     options = made.parse_args()
     if options.gateway:
+        options.ways = None
         options.workers = max(2, options.workers)
     return options
 

@@ -165,12 +165,16 @@ class Gateway:
         self._cut()
 
     async def retire(self) -> None:
-        """Serve no new connection, and each there is until it has been told so. Then `stop_now` cuts nothing."""
+        """Serve no new connection, and each there is until it has been told so.
+
+        Then `stop_now` cuts nothing: what takes longer than requests are given has been told that it ends.
+        """
         self._close_listener()
         self._server.retiring = True
         until = self._clock.now() + self.settings.timeouts.drain_s
         while self._server.connections and self._clock.now() < until:
             await asyncio.sleep(0.05)
+        await self._end_requests()
 
     def _close_listener(self) -> None:
         if self._listener is not None:
@@ -198,6 +202,10 @@ class Gateway:
         until = self._clock.now() + limit_s
         while self.driver.open_requests and self._clock.now() < until:
             await asyncio.sleep(0.05)
+        await self._end_requests()
+
+    async def _end_requests(self) -> None:
+        """Tell the clients of what is still under way that it ends here."""
         if self.driver.open_requests:
             self.driver.end_all(Stopping("this gateway is stopping"))
             await asyncio.sleep(FLUSH_S)

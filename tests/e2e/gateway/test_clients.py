@@ -3,9 +3,12 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
+from pointsman.gateway.app import Gateway
 from pointsman.gateway.settings import Limits, Timeouts
 
 from .conftest import Client, World, chat
@@ -24,6 +27,7 @@ from .scripted_upstream import (
 
 GOOD = always(respond(b"{}"))
 TEXT = event({"content": "Hi"})
+Leaving = Callable[[Gateway], Coroutine[Any, Any, None]]
 
 
 async def leaves(world: World, client: Client) -> None:
@@ -232,7 +236,8 @@ async def test_slow_heads_and_bodies_are_cut(world: World) -> None:
             assert await asyncio.wait_for(client.reader.read(), 2) == b""
 
 
-async def test_what_does_not_end_in_time_is_told(world: World) -> None:
+@pytest.mark.parametrize("leave", [Gateway.stop, Gateway.retire])
+async def test_what_does_not_end_in_time_is_told(world: World, leave: Leaving) -> None:
     await world.open(stream(ROLE, *[TEXT] * 10_000, gap_s=0.01), timeouts=Timeouts(lame_duck_s=0, drain_s=0.1))
     streaming, plain = await world.client(), await world.client()
     streaming.send(chat(stream=True))
@@ -240,7 +245,7 @@ async def test_what_does_not_end_in_time_is_told(world: World) -> None:
     world.nodes[0].script = never
     plain.send(chat())
     await world.until(lambda: len(world.nodes[0].requests) == 2)
-    stopping = asyncio.ensure_future(world.gateway.stop())
+    stopping = asyncio.ensure_future(leave(world.gateway))
     rest = await streaming.reader.readuntil(b"\r\n0\r\n\r\n")
     assert b'"error"' in rest
     assert b"shutting_down" in rest
