@@ -44,8 +44,14 @@ class _Delta(msgspec.Struct, gc=False):
     function_call: msgspec.Raw = msgspec.Raw()
 
     def says_something(self) -> bool:
-        fields = (self.content, self.reasoning_content, self.reasoning, self.refusal, self.tool_calls)
-        return any(bytes(raw) not in _NOTHING for raw in (*fields, self.function_call))
+        return (
+            _says(self.content)
+            or _says(self.reasoning_content)
+            or _says(self.reasoning)
+            or _says(self.refusal)
+            or _says(self.tool_calls)
+            or _says(self.function_call)
+        )
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -72,10 +78,10 @@ class _Chunk(msgspec.Struct, gc=False):
     message: _Answer | str | None = None
 
     def is_error(self) -> bool:
-        return bytes(self.error) not in _NOTHING or self.object == "error"
+        return _says(self.error) or self.object == "error"
 
 
-_NOTHING = (b"", b"null", b'""', b"[]")
+_NOTHING = (b"null", b'""', b"[]")
 _EMPTY = _Chunk()
 _DONE = data_event(b"[DONE]")
 _decode_chunk = decoder(_Chunk)
@@ -145,7 +151,7 @@ class ChatAccount(Alike):
         if chunk.usage is not None:
             self.usage = _usage(chunk.usage)
         choices = chunk.choices or ()
-        self._finished.update(c.index for c in choices if bytes(c.finish_reason) not in _NOTHING)
+        self._finished.update(c.index for c in choices if _says(c.finish_reason))
         self.content_events += any(choice.says_something() for choice in choices)
         return chunk.usage is not None and not choices
 
@@ -217,6 +223,11 @@ def usage_of(body: bytes) -> Usage:
     except msgspec.DecodeError:
         return Usage()
     return _usage(answer.usage) if answer.usage else Usage()
+
+
+def _says(raw: msgspec.Raw) -> bool:
+    """Whether a raw member is there and not empty."""
+    return bool(raw) and bytes(raw) not in _NOTHING
 
 
 def _read_chunk(data: bytes) -> _Chunk:

@@ -7,9 +7,9 @@ JSON string is let through, and the string must not be empty; anything else is c
 
 import re
 
-_TEXT = re.compile(rb'"(?:content|text|reasoning_content|reasoning|arguments)":"(?=[^"])')
+_KEYS = (b'"content":"', b'"text":"', b'"reasoning_content":"', b'"reasoning":"', b'"arguments":"')
 _INSIDE_STRING = re.compile(rb'(?=[^\r\n])[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*').fullmatch
-_STRING_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
+_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
 _TRIES = 8
 """Events in a row that nothing was like, after which nothing is expected to be: each has log probabilities, say."""
 
@@ -43,8 +43,17 @@ class Alike:
         if not self._tries:
             return
         self._tries -= 1
-        text = _TEXT.search(event)
-        if text is not None and event.endswith((b"\n\n", b"\r\n\r\n")):
-            end = _STRING_END.match(event, text.end())
-            assert end is not None  # it matches nothing, too
-            self._before, self._after = event[: text.end()], event[end.end() :]
+        start = _text_at(event)
+        if start and event.endswith((b"\n\n", b"\r\n\r\n")):
+            text = _STRING.match(event, start)
+            assert text is not None  # it matches nothing, too
+            self._before, self._after = event[:start], event[text.end() :]
+
+
+def _text_at(event: bytes) -> int:
+    """Where a text that is not empty begins; 0 if there is none."""
+    for key in _KEYS:
+        at = event.find(key)
+        if at >= 0 and not event.startswith(b'"', at + len(key)):
+            return at + len(key)
+    return 0
