@@ -15,13 +15,13 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge, PointsmanError
 from pointsman.wire.http1.behalf import NOBODY, onward
+from pointsman.wire.http1.ends import Chunks, EmptyLine
 from pointsman.wire.http1.lines import Headers
 from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated, repeated
 
 _FRAMING_PER_BYTE = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
 
-_EMPTY_LINE = b"\r\n\r\n"
 _HOST = rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]"
 _URI = rb"[!$-;=?-\[\]-~]"  # visible ASCII without " # < > and the backslash
 _LINE = re.compile(
@@ -78,6 +78,7 @@ class RequestReader:
 
     __slots__ = (
         "_body",
+        "_chunks",
         "_closing",
         "_head",
         "_headers",
@@ -87,12 +88,12 @@ class RequestReader:
         "_length",
         "_limits",
         "_line",
+        "_lines",
         "_parser",
         "_pieces",
         "_sink",
         "_size",
         "_start",
-        "_tail",
         "inside_message",
         "peer",
     )
@@ -106,7 +107,9 @@ class RequestReader:
         self._headers: Headers = []
         self._pieces: list[bytes] = []
         self._body = self._size = self._left = 0
-        self._start = self._tail = b""
+        self._start = b""
+        self._lines = EmptyLine()
+        self._chunks: Chunks | None = None
         self._host = b""
         self._known: Repeated[RequestHead] | None = None
         self._length: int | None = None
@@ -138,7 +141,7 @@ class RequestReader:
                 end = at + self._left
                 self._parse(data[at:end])
             else:
-                end = self._piece_end(data, at)
+                end = (self._chunks or self._lines).end(data, at)
                 self._take(data[at:end])
             at = end
 
@@ -153,16 +156,6 @@ class RequestReader:
 
     # Pieces
 
-    def _piece_end(self, data: bytes, at: int) -> int:
-        """Where a head, or a message in chunks, may end: behind the next empty line."""
-        tail = self._tail
-        if tail:  # it may have begun in the bytes before
-            seam = (tail + data[at : at + 3]).find(_EMPTY_LINE)
-            if seam >= 0:
-                return at + seam + len(_EMPTY_LINE) - len(tail)
-        found = data.find(_EMPTY_LINE, at)
-        return len(data) if found < 0 else found + len(_EMPTY_LINE)
-
     def _take(self, piece: bytes) -> None:
         """Take bytes of a head, or of a body in chunks."""
         begins = self._head is None and not self._size
@@ -172,7 +165,6 @@ class RequestReader:
                 raise HeadTooLarge(f"the request head is longer than {self._limits.head} bytes")
             if self._line is None:
                 self._read_line(piece)
-        self._tail = b"" if piece.endswith(_EMPTY_LINE) else (self._tail + piece)[-3:]
         self._parse(piece)
         head = self._head
         if head is None:
@@ -243,6 +235,8 @@ class RequestReader:
         self._head = head
         self._size = 0
         self._left = self._length or 0
+        if self._length is None:
+            self._chunks = Chunks()
         self._sink.on_head(head, self._length)
 
     def on_body(self, piece: bytes) -> None:
@@ -258,8 +252,9 @@ class RequestReader:
         head, pieces = self._head, self._pieces
         if head is None:
             return  # the head is read again without its offer of an upgrade
-        if self._length is None:
+        if self._chunks is not None:
             self._check_framing()
+            self._chunks = None
         self._line = self._head = None
         self._pieces = []
         self._start = b""

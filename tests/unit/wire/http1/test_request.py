@@ -182,6 +182,13 @@ def test_an_upgrade_offer_does_not_keep_alive_what_shall_close() -> None:
     assert not head.keep_alive
 
 
+def test_empty_lines_in_a_chunk_end_nothing() -> None:
+    body = b"\r\n\r\n0\r\n\r\n" * 50
+    raw = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    for cut in range(1, len(raw)):
+        assert [found for _, found in read(raw[:cut], raw[cut:] + raw)] == [body, body]
+
+
 def test_long_pipeline_is_not_one_long_head() -> None:
     small = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
     assert len(read(small * 50 + small[:10], small[10:], limits=LIMITS)) == 51
