@@ -29,6 +29,12 @@ def test_nothing_to_mend() -> None:
     assert mended(data) is data
 
 
+def test_surrogates_are_mended_until_it_is_malice() -> None:
+    decoder(str)(mended(b'"%b"' % (rb"\ud83dx" * 10_000)))
+    with pytest.raises(msgspec.DecodeError):
+        decoder(str)(mended(b'"%b"' % (rb"\ud83dx" * 10_001)))
+
+
 @pytest.mark.parametrize("account", [ChatAccount(), TypedAccount()])
 def test_deep_events_are_no_accident(account: ChatAccount | TypedAccount) -> None:
     assert not account.see(b'data: {"usage":' + DEEP + b"}\n\n")

@@ -4,6 +4,8 @@ import re
 
 PARTS_LIMIT = 100
 """Parts of a form that are looked at; an audio request has about ten."""
+PART_HEAD_LIMIT = 8 * 1024
+"""Bytes of a part's headers; those of longer ones are not searched, which would take seconds."""
 _BOUNDARY = re.compile(rb'boundary=(?:"([^"]+)"|([^;\s]+))', re.IGNORECASE)
 
 
@@ -20,7 +22,7 @@ def form_field(content_type: bytes, body: bytes, name: bytes) -> str | None:
             break
         start += len(boundary)
         end = body.find(boundary, start)
-        value = body.find(b"\r\n\r\n", start, max(start, end))
+        value = body.find(b"\r\n\r\n", start, min(max(start, end), start + PART_HEAD_LIMIT))
         if value >= 0 and named.search(body[start:value].replace(b"\r\n", b"\n")):
             return body[value + 4 : end].removesuffix(b"\r\n").decode(errors="replace").strip()
         start = end

@@ -12,6 +12,8 @@ from pointsman.wire.decoding import decoder, mended
 
 _KEY = re.compile(rb'[\s,{]*("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*', re.DOTALL)
 _END = re.compile(rb"[\s{]*\}\s*")
+MOST_MEMBERS = 10_000
+"""An object of an API has a hundred; a million would hold up everybody for seconds."""
 _decode = decoder(dict[str, msgspec.Raw])
 
 
@@ -27,11 +29,15 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 def members(data: bytes) -> list[Member]:
     """The top-level members of `data`, which must be a valid JSON object.
 
-    Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess.
+    Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess; and when
+    there are more than MOST_MEMBERS.
     """
     found = []
     at = 0
-    for name, value in _values(data).items():
+    values = _values(data)
+    if len(values) > MOST_MEMBERS:
+        raise BadRequest(f"the request body has more than {MOST_MEMBERS} members")
+    for name, value in values.items():
         key = _KEY.match(data, at)
         if key is None:
             break

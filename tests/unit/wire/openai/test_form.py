@@ -26,3 +26,9 @@ def test_only_the_first_parts_are_looked_at() -> None:
     assert form_field(kind, part % b"other" * 50 + part % b"model" + b"--b--", b"model") == "x"
     assert form_field(kind, part % b"other" * 500 + part % b"model" + b"--b--", b"model") is None
     assert form_field(kind, part % b"model", b"model") is None  # without its end it is no part
+
+
+def test_endless_headers_are_not_searched() -> None:
+    part = b'--b\r\ncontent-disposition: form-data;%bname="model"\r\n\r\nm\r\n--b--'
+    assert form_field(b"multipart/form-data; boundary=b", part % (b" " * 8_000), b"model") == "m"
+    assert form_field(b"multipart/form-data; boundary=b", part % (b" " * 9_000), b"model") is None

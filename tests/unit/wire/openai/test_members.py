@@ -10,7 +10,10 @@ from pointsman.brain.model.errors import BadRequest
 from pointsman.wire.openai.members import members, value_of, with_member, without
 
 leaves = st.none() | st.booleans() | st.integers() | st.text()
-objects = st.dictionaries(st.text(), st.recursive(leaves, lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
+nested = st.recursive(
+    leaves, lambda x: st.lists(x, max_size=4) | st.dictionaries(st.text(), x, max_size=4), max_leaves=8
+)
+objects = st.dictionaries(st.text(), nested, max_size=6)
 
 
 @given(objects, st.sampled_from([None, 1]))
@@ -48,3 +51,8 @@ def test_a_name_that_is_there_twice_in_front_of_what_is_looked_for() -> None:
 def test_surrogates_stay() -> None:
     raw = rb'{ "a":"\ud83d" , "b" : ["\ud83d"],"c":1}'
     assert without(raw, frozenset("c")) == rb'{"a":"\ud83d","b" : ["\ud83d"]}'
+
+
+def test_a_million_members_are_too_many() -> None:
+    with pytest.raises(BadRequest, match="more than"):
+        members(b"{%b}" % b",".join(b'"%d":0' % number for number in range(10_001)))
