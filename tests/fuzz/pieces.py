@@ -1,6 +1,7 @@
 """The same bytes in other pieces, always the same ones for the same bytes."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from zlib import crc32
 
 DRIPPED = 300
@@ -17,3 +18,12 @@ def cuts(data: bytes) -> Iterator[list[bytes]]:
     yield [data[:at], data[at:]]
     step = 1 if size <= DRIPPED else 2 + number % 13
     yield [data[start : start + step] for start in range(0, size, step)]
+    body = data.partition(b"\r\n\r\n")[2]
+    lines = body.splitlines(keepends=True)
+    yield [piece for piece in (data[: len(data) - len(body)], *lines) if piece]
+    yield [piece for piece in (data[: len(data) - len(body)], *pairs(lines)) if piece]
+
+
+def pairs(lines: list[bytes]) -> Iterator[bytes]:
+    """Every two lines together: chunks, each with its size."""
+    return map(b"".join, zip_longest(lines[::2], lines[1::2], fillvalue=b""))

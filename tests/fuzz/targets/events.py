@@ -57,7 +57,7 @@ def check_sight(data: bytes) -> None:
     for account in (by_sight, closely):
         account.see(BEFORE + b"text" + AFTER)
         account.see(BEFORE + b"text" + AFTER)
-    if by_sight.again(piece):
+    if by_sight.again(piece, 0, len(piece)):
         assert EventCutter().feed(piece) == [piece]
         closely._see_closely(event_data(piece))
         assert said(by_sight) == said(closely)
@@ -72,7 +72,7 @@ def seen(pieces: list[bytes], account: StreamAccount, *, by_sight: bool = True) 
     cutter = EventCutter()
     events = []
     for piece in pieces:
-        if by_sight and not cutter.rest and account.again(piece):
+        if by_sight and not cutter.rest and account.again(piece, 0, len(piece)):
             events.append(piece)
             continue
         for event in cutter.feed(piece):

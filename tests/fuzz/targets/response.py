@@ -6,6 +6,7 @@ import h11
 from tests.fuzz.pieces import cuts
 from tests.support.answers import BROKEN, ODD, SURPLUS
 
+from pointsman.wire.http1.framing import chunk_body
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
@@ -49,6 +50,9 @@ def read(reader: ResponseReader, sink: Sink, pieces: list[bytes]) -> Read | None
     body = b""
     try:
         for index, piece in enumerate(pieces):
+            if reader.between_chunks and (start := chunk_body(piece)):
+                body += piece[start:-2]
+                continue
             body += reader.feed(piece)
             if reader.complete:
                 if b"".join(pieces[index + 1 :]).strip(b"\r\n"):
