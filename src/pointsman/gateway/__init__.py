@@ -16,5 +16,6 @@ and back:
     reply           framed as the client can take it
 
 Beside the way: `app` puts it all together and stops it; `routes` and `access` say which paths and whose keys; `probes`
-asks nodes how they are, by `fetch`; `deadlines` ends what takes too long; `settings` holds the time-outs and limits.
+asks nodes how they are, by `fetch`; `deadlines` ends what takes too long; `settings` holds the time-outs and limits;
+`peers` knows whose word counts on whose behalf they ask; `tls` exchanges certificates.
 """

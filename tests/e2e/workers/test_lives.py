@@ -82,9 +82,9 @@ async def test_told_twice_it_stops_at_once(site: Site) -> None:
     for _ in range(2):
         site.process.send_signal(signal.SIGTERM)
         await asyncio.sleep(0.05)
-    words = await asyncio.wait_for(site.words(), 3)
+    assert await asyncio.wait_for(site.process.wait(), 3) == 0
+    words = await site.words()
     await asyncio.gather(*streams, return_exceptions=True)
-    assert site.process.returncode == 0
     assert "Traceback" not in words
 
 
