@@ -18,7 +18,7 @@ from pointsman.brain.life.feedback import FeedbackDesk, Served
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError, PolicyFailed
+from pointsman.brain.model.errors import NodeFailed, NodeTimeout, NotFound, PointsmanError, PolicyFailed
 from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
@@ -205,14 +205,23 @@ class Dispatcher:
         """A client's word on an answer; that it was bad counts as a failure of the node, unless that has moved on.
 
         Raises NotFound for a request that is unknown or too long ago, Conflict for a second word on one, and
-        TooManyRequests; then nothing has changed.
+        TooManyRequests; then nothing has changed. Other gateways, if there are any, are told of what is unknown here.
         """
-        served = self._feedback.take(report, now)
+        try:
+            self._fed_back(report, self._feedback.take(report, now), now)
+        except NotFound:
+            if not self.peers.any:
+                raise
+            if not report.good:
+                self._feedback.pay(report.tenant, now)
+            self.peers.fed_back(report)
+        return self._pumped_all(now)
+
+    def _fed_back(self, report: ClientReport, served: Served, now: float) -> None:
         node = self.membership.node_of(served.row, served.generation)
         counted = node is not None and not report.good and not served.failed
         counted = counted and self.membership.complaint(served.row, served.ended, now)
         self._tell(FedBack(now, node or "", report, counted))
-        return self._pumped_all(now)
 
     # Other gateways before the same nodes
 
@@ -229,6 +238,10 @@ class Dispatcher:
             row = self.fleet.row_of.get(sent.node)
             if row is not None:
                 self.placement.learn(row, links_of(sent), sent.tokens_per_link)
+        for word in report.feedback:
+            served = self._feedback.take_paid(word, now)
+            if served is not None:
+                self._fed_back(word, served, now)
         self.membership.settle_all(now)
         return self._pumped_all(now)
 

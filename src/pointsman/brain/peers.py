@@ -13,6 +13,7 @@ from collections.abc import Sequence, Set
 import numpy as np
 
 from pointsman.brain.fleet import Fleet
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import SHARED, Booked, PeerReport, Sent, Share
 from pointsman.brain.model.view import Floats
 
@@ -30,6 +31,7 @@ class Peers:
         self._told: Floats = np.zeros((len(SHARED), fleet.capacity))
         self._gone: list[str] = []
         self._sent: list[tuple[str, Sequence[int], float]] = []
+        self._feedback: list[ClientReport] = []
         self._waiting: tuple[str, ...] = ()
         self._shares = 0
         self._counted = 0
@@ -47,6 +49,10 @@ class Peers:
     def sent(self, node: str, links: Sequence[int], tokens_per_link: float) -> None:
         """A prompt with this chain is sent to `node`: the others are to believe it there too."""
         self._sent.append((node, links, tokens_per_link))
+
+    def fed_back(self, report: ClientReport) -> None:
+        """A client said something of a request that is not known here: let the others see whether it was theirs."""
+        self._feedback.append(report)
 
     def forget(self, row: int) -> None:
         """The node at `row` is about to leave, or to go by another id: what others say under this id is not its own."""
@@ -86,15 +92,16 @@ class Peers:
         booked = dict.fromkeys(self._gone, Booked())
         booked |= {self._fleet.spec(row).name: Booked(*map(int, own[:, row].tolist())) for row in changed}
         models = tuple(sorted(waiting))
-        if not booked and not self._sent and models == self._waiting:
+        if not booked and not self._sent and not self._feedback and models == self._waiting:
             return None
         sent, self._sent = self._sent, []
+        feedback, self._feedback = self._feedback, []
         self._gone.clear()
         self._told[:, :rows] = own
         self._waiting = models
         self._fleet.bounds.told(self._fleet.columns.outstanding[:rows])
         self._shares += 1
-        return Share(number=self._shares, booked=booked, sent=_newest(sent), waiting=models)
+        return Share(number=self._shares, booked=booked, sent=_newest(sent), waiting=models, feedback=feedback)
 
     def _count(self, row: int, now: Booked) -> None:
         others = self._others

@@ -7,8 +7,9 @@ does not keep up.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import SHARED, Booked, Known, PeerReport, Sent, Share
 
 UNHEARD_BYTES = 4 * 1024 * 1024
@@ -54,6 +55,7 @@ class Exchange:
         for other in self._members.values():
             if other is not member:
                 other.send(share.sent)
+                other.feed_back(share.feedback)
         if share.waiting != member.waiting:
             self._news()
         member.take(share)
@@ -68,6 +70,7 @@ class Exchange:
             gateways=len(self._members),
             counted=member.counted,
             nodes=nodes,
+            feedback=member.feedback(),
             sent=member.hear(),
             waiting=self._waiting(member),
         )
@@ -109,6 +112,7 @@ class _Member:
         self.stale = set(nodes)
         self._unheard: deque[Sent] = deque()
         self._unheard_bytes = 0
+        self._feedback: list[ClientReport] = []
 
     def take(self, share: Share) -> None:
         self.booked |= share.booked
@@ -126,6 +130,14 @@ class _Member:
             self.news = True
         while self._unheard_bytes > UNHEARD_BYTES:
             self._unheard_bytes -= len(self._unheard.popleft().links)
+
+    def feed_back(self, reports: Sequence[ClientReport]) -> None:
+        self._feedback += reports
+        self.news = self.news or bool(reports)
+
+    def feedback(self) -> list[ClientReport]:
+        taken, self._feedback = self._feedback, []
+        return taken
 
     def hear(self) -> list[Sent]:
         sent = list(self._unheard)

@@ -1,8 +1,12 @@
 """What gateways tell each other, seen through their dispatchers."""
 
+import pytest
 from tests.support.driver import TestDriver, chain
 
+from pointsman.brain.life.feedback import BURST
+from pointsman.brain.model.errors import NotFound, TooManyRequests
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import Booked, Known, PeerReport, Share
 from pointsman.brain.peers import LINKS_TOLD, links_of
 
@@ -211,3 +215,31 @@ def test_a_node_replaced_under_its_id_keeps_its_own_and_loses_what_others_had() 
     assert told is not None
     assert [booked.outstanding for booked in told.booked.values()] == [0, 1]
     assert next(iter(told.booked)) == "a"
+
+
+def test_feedback_on_what_another_served_is_told_and_counts_there_once() -> None:
+    here, there = gateway(), gateway()
+    for _ in range(3):
+        there.finish(there.lease_of(there.submit()))
+    words = [ClientReport(request=f"r{number}", tenant="", good=False) for number in (1, 2, 2, 3)]
+    for word in words:
+        here.obey(here.dispatcher.feedback(word, 0.0))
+    told = share(here)
+    assert told == Share(number=1, feedback=words)
+    hear(there, feedback=told.feedback)
+    assert there.dispatcher.membership.health.records[0].fails_in_a_row == 3
+    assert there.dispatcher.membership.health.records[0].recent.count(False) == 3
+    hear(here)
+    assert share(here) is None
+
+
+def test_feedback_passed_on_is_limited_too_and_alone_what_is_unknown_is_refused() -> None:
+    here = gateway()
+    word = ClientReport(request="r", tenant="", good=False)
+    for _ in range(BURST):
+        here.obey(here.dispatcher.feedback(word, 0.0))
+    with pytest.raises(TooManyRequests):
+        here.dispatcher.feedback(word, 0.0)
+    hear(here, gateways=1)
+    with pytest.raises(NotFound):
+        here.dispatcher.feedback(word, 100.0)

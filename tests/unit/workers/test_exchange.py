@@ -1,3 +1,4 @@
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import Booked, Known, Sent, Share
 from pointsman.workers.exchange import UNHEARD_BYTES, Exchange
 
@@ -101,3 +102,15 @@ def test_what_all_hold_is_known_by_node_and_forgotten_at_zero() -> None:
     exchange.tell(1, Share(number=2, booked={"a": Booked(), "b": Booked()}))
     exchange.leave(2)
     assert not exchange._sums
+
+
+def test_feedback_is_passed_on_to_all_others_once() -> None:
+    exchange = of(1, 2, 3)
+    word = ClientReport(request="r", tenant="t", good=False)
+    exchange.tell(1, Share(number=1, feedback=[word]))
+    heard = {number: exchange.report(number) for number in (1, 2, 3)}
+    assert [report.feedback if report else None for report in heard.values()] == [[], [word], [word]]
+    exchange.tell(1, Share(number=2, booked={"a": Booked(1)}))
+    again = exchange.report(2)
+    assert again is not None
+    assert not again.feedback

@@ -50,18 +50,30 @@ class FeedbackDesk:
 
     def take(self, report: ClientReport, now: float) -> Served:
         """Accept a report: whom it is about. Raises NotFound, Conflict or TooManyRequests, and then changes nothing."""
-        key = report.tenant, report.request
-        served = self._served.get(key, _UNKNOWN)
+        served = self._find(report, now)
+        if not report.good:
+            self.pay(report.tenant, now)
+        self._served[report.tenant, report.request] = None
+        return served
+
+    def take_paid(self, report: ClientReport, now: float) -> Served | None:
+        """Accept a report that was paid for elsewhere; None if it is not for this desk."""
+        try:
+            served = self._find(report, now)
+        except (NotFound, Conflict):
+            return None
+        self._served[report.tenant, report.request] = None
+        return served
+
+    def _find(self, report: ClientReport, now: float) -> Served:
+        served = self._served.get((report.tenant, report.request), _UNKNOWN)
         if served is None:
             raise Conflict("there was feedback on this request already", param="request_id")
         if now - served.ended > REMEMBERED_SECONDS:
             raise NotFound("no request of this id has ended of late", param="request_id")
-        if not report.good:
-            self._pay(report.tenant, now)
-        self._served[key] = None
         return served
 
-    def _pay(self, tenant: str, now: float) -> None:
+    def pay(self, tenant: str, now: float) -> None:
         """Take one complaint out of the tenant's bucket. Raises TooManyRequests if it is empty."""
         full_at = max(now, self._full_at.get(tenant, now))
         wait = full_at - now - (BURST - 1) * SPACING_SECONDS

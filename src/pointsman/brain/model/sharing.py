@@ -2,6 +2,8 @@
 
 import msgspec
 
+from pointsman.brain.model.reports import ClientReport
+
 
 class Booked(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What leases hold on a node. The fields are those columns of the fleet, in whole numbers."""
@@ -28,13 +30,15 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """What one gateway tells.
 
     Shares are numbered from 1. `booked` has its own bookings on the nodes where they changed since it last told,
-    `sent` the prompts since, `waiting` the models for whose nodes it has requests waiting, sorted.
+    `sent` the prompts since, `waiting` the models for whose nodes it has requests waiting, sorted. `feedback` is what
+    clients said here of requests that another gateway must have served.
     """
 
     number: int
     booked: dict[str, Booked] = {}
     sent: list[Sent] = []
     waiting: tuple[str, ...] = ()
+    feedback: list[ClientReport] = []
 
 
 class Known(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -56,3 +60,4 @@ class PeerReport(msgspec.Struct, frozen=True, kw_only=True):
     nodes: dict[str, Known] = {}
     sent: list[Sent] = []
     waiting: dict[str, int] = {}
+    feedback: list[ClientReport] = []
