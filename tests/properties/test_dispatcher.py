@@ -3,6 +3,7 @@
 And nobody waits beside a node that would take him, unless the policy itself holds.
 """
 
+import contextlib
 import os
 from typing import Any
 
@@ -17,11 +18,14 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.support.driver import TestDriver, chain
+from tests.support.driver import FAILED, TestDriver, chain
 
 from pointsman.brain.ledger import Booking, Ledger
-from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.errors import PointsmanError
+from pointsman.brain.model.facts import PanicChanged
+from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.settings import BrainSettings
 
 EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "1000"))
@@ -58,7 +62,10 @@ class Life(RuleBasedStateMachine):
 
     @initialize(policy=st.sampled_from(POLICIES), slots=st.integers(1, 4), queue=st.integers(0, 5))
     def begin(self, policy: str, slots: int, queue: int) -> None:
-        self.driver = TestDriver(policy, queue_limit=queue, queue_timeout_s=5.0, ejection_s=2.0, slow_start_s=3.0)
+        self.panicking: set[str] = set()
+        self.driver = TestDriver(
+            policy, [{PanicChanged: self.see}], queue_limit=queue, queue_timeout_s=5.0, ejection_s=2.0, slow_start_s=3.0
+        )
         self.slots = slots
         self.longest_queue = queue
         self.holds = policy in HOLDING
@@ -106,13 +113,44 @@ class Life(RuleBasedStateMachine):
     def report(self, name: str, ok: bool, restart: float | None) -> None:
         self.driver.report(name, ok, started_at=restart, waiting=1, kv_blocks=200, load=0.3)
 
-    @rule(name=st.sampled_from(NODES))
-    def die(self, name: str) -> None:
+    @rule(name=st.sampled_from(NODES), reason=st.sampled_from(["refused", "timeout", "status_500"]))
+    def die(self, name: str, reason: str) -> None:
         """Every request on the node fails and so do its probes."""
         for lease in [lease for lease, node in self.driver.node_of.items() if node == name]:
             self.driver.finish(lease, Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False))
+        self.driver.tick(2.1)
         for _ in range(4):
-            self.driver.report(name, ok=False)
+            self.driver.report(name, ok=False, reason=reason)
+        row = self.driver.dispatcher.fleet.row_of.get(name)
+        if row is not None:
+            assert self.driver.dispatcher.fleet.states[row] in (NodeState.DOWN, NodeState.DRAINING)
+
+    @rule(name=st.sampled_from(NODES), seconds=st.sampled_from([0.01, 1.5, 30.0]))
+    def probe_late(self, name: str, seconds: float) -> None:
+        self.driver.report(name, seconds=seconds)
+
+    @rule(name=st.sampled_from(NODES), times=st.integers(1, 5))
+    def fail_requests(self, name: str, times: int) -> None:
+        """Failing requests alone leave each model half of its nodes, and its last one."""
+        fleet = self.driver.dispatcher.fleet
+        row = fleet.row_of.get(name)
+        if row is None:
+            return
+        before = fleet.states[row]
+        for _ in range(times):
+            self.driver.dispatcher.membership.ended(row, FAILED, self.driver.now)
+        if before in (NodeState.UP, NodeState.SUSPECT) and fleet.states[row] is NodeState.DOWN:
+            for model in fleet.models[row]:
+                members = fleet.members(model)
+                up = [member for member in members if fleet.states[member] is NodeState.UP]
+                assert up, "the last node of a model was taken out"
+                assert 2 * len(up) >= len(members), "more than half of a model's nodes are out"
+
+    @rule(number=st.integers(1, 40), good=st.booleans())
+    def feed_back(self, number: int, good: bool) -> None:
+        word = ClientReport(request=f"r{number}", tenant="", good=good)
+        with contextlib.suppress(PointsmanError):
+            self.driver.obey(self.driver.dispatcher.feedback(word, self.driver.now))
 
     @rule(name=st.sampled_from(NODES))
     def heal(self, name: str) -> None:
@@ -166,6 +204,19 @@ class Life(RuleBasedStateMachine):
             self.driver.settled()
             for queue in self.driver.dispatcher.waiting.queues.values():
                 assert 0 < len(queue) <= self.longest_queue
+
+    @invariant()
+    def panic_is_told(self) -> None:
+        """Observers know each model's panic, and a model in panic is served by whoever does not refuse."""
+        if hasattr(self, "driver"):
+            fleet = self.driver.dispatcher.fleet
+            assert self.panicking == {model for model in "mn" if fleet.panics(model)}
+            for model in self.panicking:
+                willing = [row for row in fleet.members(model) if not fleet.refusing[row]]
+                assert fleet.candidates(model)[0].tolist() == willing
+
+    def see(self, fact: PanicChanged) -> None:
+        (self.panicking.add if fact.panic else self.panicking.discard)(fact.model)
 
     def teardown(self) -> None:
         if hasattr(self, "driver"):
