@@ -37,7 +37,7 @@ def main() -> int:
         def on_played(played: Played) -> None:
             progress.advance(bar)
             for problem in played.problems:
-                progress.console.print(f"{played.cell}: {problem}", markup=False)
+                progress.console.print(f"{played.cell} (late: {played.late_s:.2f} s): {problem}", markup=False)
 
         results = uvloop.run(rounds(cells, options.repeats, on_played))
     told = as_json(results, skipped)
@@ -53,6 +53,8 @@ def _tell(table: object, told: dict[str, object]) -> None:
     console.print(table)
     if told["skipped"]:
         console.print(f"skipped: {told['skipped']}")
+    if told["played_again"]:
+        console.print(f"{told['played_again']} plays proved nothing, since the machine stood still, and were repeated")
     for key in ("failed", "wrong"):
         for each in told[key]:  # type: ignore[attr-defined]
             console.print(f"{key}: {each}", markup=False)

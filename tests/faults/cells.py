@@ -15,7 +15,7 @@ class Fault(StrEnum):
     STOPPED = "SIGSTOP"  # the engine's process stands still
     SLOW_HEADERS = "slow headers"  # late, yet in time
     SLOW_TOKENS = "slow tokens"  # the same for each piece of the body
-    SLICED = "sliced"  # one byte at a time
+    SLICED = "sliced"  # in pieces that respect nothing
     TRICKLE = "trickle"  # a narrow bandwidth
     SLOW_CLOSE = "slow close"  # the answer ends with the connection, and that comes late
     RESET = "reset"

@@ -17,6 +17,7 @@ from .relay import Relay
 from .stage import Stage
 
 _AT_REST = ("outstanding", "running", "kv_reserved", "backlog_tokens", "context_tokens")
+_LAST = (Phase.BEFORE_DONE, Phase.AFTER_DONE)
 
 
 def problems(stage: Stage, subject: Client) -> Iterator[str]:
@@ -137,8 +138,10 @@ def left_well(stage: Stage, client: Client) -> Iterator[str]:
 
 def hangs_on(cell: Cell) -> bool:
     """Whether the answer is still to come, and nothing but the client's leaving can have ended the try."""
-    nearly_over = (Phase.AFTER_DONE,) if cell.fault in SILENT else (Phase.BEFORE_DONE, Phase.AFTER_DONE)
-    return cell.fault in (*SILENT, *SLOW) and cell.phase not in nearly_over
+    if cell.fault in SILENT:
+        return cell.phase is not Phase.AFTER_DONE
+    little_left = _LAST if cell.stream else (Phase.MIDDLE, *_LAST)
+    return cell.fault in SLOW and cell.phase not in little_left
 
 
 def end_of(client: Client, relays: list[Relay], full: str) -> End | str:

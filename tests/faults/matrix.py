@@ -13,6 +13,8 @@ from .world import Engines, World
 
 AT_ONCE = 16
 STOPPABLE = 4
+PLAYS = 5
+"""Most times a cell is played while the machine is to blame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Round:
     played: tuple[Played, ...]
     wrong: tuple[str, ...]
     seconds: float
+    again: int
+    """Plays that proved nothing."""
 
     @property
     def problems(self) -> list[str]:
@@ -40,7 +44,7 @@ def playable(cells: Sequence[Cell]) -> tuple[list[Cell], str | None]:
 async def rounds(cells: Sequence[Cell], repeats: int, on_played: Callable[[Played], None]) -> list[Round]:
     """Play the cells `repeats` times, each time before a new gateway. Made for uvloop, as the gateway is."""
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        async with Engines(Path(folder), len(CELLS), STOPPABLE) as engines:
+        async with Engines(Path(folder), PLAYS * len(CELLS), STOPPABLE) as engines:
             return [await _round(World(engines, f"r{number}"), cells, on_played) for number in range(repeats)]
 
 
@@ -49,12 +53,17 @@ async def _round(world: World, cells: Sequence[Cell], on_played: Callable[[Playe
     rooms = {True: asyncio.Semaphore(STOPPABLE), False: asyncio.Semaphore(AT_ONCE)}
 
     async def in_turn(cell: Cell) -> Played:
+        nonlocal again
         async with rooms[cell.fault is Fault.STOPPED]:
-            played = await play(world, CELLS.index(cell), cell)
+            for number in range(PLAYS):
+                played = await play(world, number * len(CELLS) + CELLS.index(cell), cell)
+                if not played.proves_nothing:
+                    break
+                again += 1
         on_played(played)
         return played
 
-    began = world.clock.now()
+    began, again = world.clock.now(), 0
     async with world:
         played = await asyncio.gather(*[in_turn(cell) for cell in cells])
-    return Round(tuple(played), tuple(world.wrong), world.clock.now() - began)
+    return Round(tuple(played), tuple(world.wrong), world.clock.now() - began, again)

@@ -11,6 +11,7 @@ from .client import Client
 from .engines import text_of
 from .expected import End, expected
 from .invariants import as_expected, end_of, left_well, problems, relays_of
+from .lateness import TOLERATED_S
 from .stage import Stage
 from .world import World, until
 
@@ -21,25 +22,36 @@ GONE_WITHIN_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """`seconds` is the time it took, all its requests and checks; `problems` is empty when all is well."""
+    """`seconds` is the time it took, all its requests and checks; `problems` is empty when all is well.
+
+    `late_s` is how long the machine stood still at most: see `lateness.py`.
+    """
 
     cell: Cell
     seconds: float
     problems: tuple[str, ...]
+    late_s: float
+
+    @property
+    def proves_nothing(self) -> bool:
+        """Whether the machine may be to blame."""
+        return bool(self.problems) and self.late_s > TOLERATED_S
 
 
 async def play(world: World, number: int, cell: Cell) -> Played:
     """Play the cell with the model of that number."""
     room = world.engines.heavy if cell.fault is Fault.OVERSIZE else nullcontext()
-    began = world.clock.now()
+    loop = asyncio.get_running_loop()
+    began, stage = loop.time(), Stage(world, number, cell)
     try:
-        async with room, Stage(world, number, cell) as stage:
-            began = world.clock.now()
+        async with room, stage:
+            began = loop.time()
             found = await _play(stage)
     except Exception as error:
         found = ["".join(traceback.format_exception(error))]
     world.check_counters()
-    return Played(cell, world.clock.now() - began, tuple(found))
+    late_s = max(world.lateness.worst_since(began), stage.engines_late_s())
+    return Played(cell, loop.time() - began, tuple(found), late_s)
 
 
 async def _play(stage: Stage) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from .cells import SEEN, Fault, Phase
 from .client import Client, amount
@@ -17,6 +17,7 @@ from .upstream import Answer, asked
 if TYPE_CHECKING:
     from .node import Node
 
+Result = TypeVar("Result")
 _REFRAMED = (Fault.CUT_CHUNK, Fault.IN_BAND, Fault.GARBAGE, Fault.OVERSIZE)
 _STREAM_HEAD = b"content-type: text/event-stream"
 
@@ -25,7 +26,7 @@ class Relay:
     """`forwarded` is the body as it went to the gateway; `framing` what tells its end.
 
     From a strike on, `pace` are the seconds before each further piece, `slices` the bytes that leave at once and the
-    seconds after each.
+    seconds after each. `engine_s` is the longest time the engine took for anything.
     """
 
     def __init__(self, node: Node, peer: Peer, request: Request) -> None:
@@ -37,6 +38,7 @@ class Relay:
         self.slices: tuple[int, float] | None = None
         self.framing: Literal["", "chunked", "length", "close"] = ""
         self.stream = False
+        self.engine_s = 0.0
 
     async def run(self) -> None:
         """Answer the request, or fail at it as planned."""
@@ -48,9 +50,9 @@ class Relay:
             if self.request.is_probe:
                 await self._probe(answer)
                 return
-            await self._engine_has_it()
+            await self._timed(self._engine_has_it())
             await self._at(Phase.BEFORE_HEADERS)
-            await answer.begin()
+            await self._timed(answer.begin())
             await self._emit(self._head(answer))
             await self._at(Phase.AFTER_HEADERS)
             async for phase, piece in self._pieces(answer):
@@ -101,6 +103,13 @@ class Relay:
             while not self.node.engine.audit(self.request.id):
                 await asyncio.sleep(0.002)
 
+    async def _timed(self, wait: Awaitable[Result]) -> Result:
+        began = asyncio.get_running_loop().time()
+        try:
+            return await wait
+        finally:
+            self.engine_s = max(self.engine_s, asyncio.get_running_loop().time() - began)
+
     def _head(self, answer: Answer) -> bytes:
         """The engine's, with the framing that the fault needs."""
         self.stream = answer.length is None
@@ -128,13 +137,13 @@ class Relay:
             tokens + 1: Phase.BEFORE_DONE,  # behind the usage
             tokens + 2: Phase.AFTER_DONE,
         }
-        number = 0
-        async for event in answer.events():
+        events, number = answer.events(), 0
+        while event := await self._timed(anext(events, b"")):
             yield phases.get(number), event
             number += 1
 
     async def _of_whole(self, answer: Answer) -> AsyncIterator[tuple[Phase | None, bytes]]:
-        body = await answer.body()
+        body = await self._timed(answer.body())
         half = len(body) // 2
         yield Phase.AFTER_EVENT_1, body[:1]
         yield Phase.MIDDLE, body[1:half]

@@ -39,6 +39,7 @@ def as_json(results: Sequence[Round], skipped: str | None) -> dict[str, Any]:
         "failed": [{"cell": str(each.cell), "problems": each.problems} for each in failed],
         "wrong": [sentence for result in results for sentence in result.wrong],
         "skipped": skipped,
+        "played_again": sum(result.again for result in results),
         "round_seconds": [round(result.seconds, 2) for result in results],
         "slowest": [{"cell": str(each.cell), "seconds": round(each.seconds, 2)} for each in _slowest(played)],
         "cannot_exist": [{"cell": str(cell), "why": why} for cell in candidates() if (why := impossible(cell))],

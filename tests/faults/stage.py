@@ -11,7 +11,7 @@ from pointsman.brain.model.node import NodeSpec, NodeState
 
 from .cells import AT_THE_DOOR, ON_CONNECTIONS, STRAY, Cell, Fault, Phase
 from .client import Client
-from .engines import EngineProcess
+from .engines import TOKEN_MS, EngineProcess
 from .expected import expected
 from .node import Node, Plan
 from .strikes import stray
@@ -38,6 +38,7 @@ class Stage:
         self.clients: list[Client] = []
         self.prompts: dict[str, tuple[str, int]] = {}
         self.plan = Plan(cell.fault, cell.phase)
+        self.nodes: list[Node] = []
         self._stack = AsyncExitStack()
         self._reading: list[asyncio.Task[None]] = []
         self._victim: EngineProcess | None = None
@@ -66,6 +67,11 @@ class Stage:
         await self._stack.aclose()
         if self._victim is not None:
             self.world.engines.stoppable.put_nowait(self._victim)
+
+    def engines_late_s(self) -> float:
+        """How much longer than usual an engine, if it was not stopped, took for anything it was asked."""
+        waits = [relay.engine_s for node in self.nodes if node.engine is not self._victim for relay in node.relays]
+        return max(waits, default=0.0) - TOKENS * TOKEN_MS / 1000.0
 
     # Requests
 

@@ -24,6 +24,7 @@ from pointsman.observe.metrics import Metrics
 
 from .black_hole import BlackHoles, unavailable
 from .engines import EngineProcess
+from .lateness import Lateness
 from .ledger import Ledger
 
 PATIENCE_S = 0.5
@@ -89,6 +90,7 @@ class World:
         self.metrics = Metrics()
         self.clock = WallClock()
         self.wrong: list[str] = []
+        self.lateness = Lateness()
         self._counters: dict[tuple[str, tuple[str, ...]], int] = {}
         observers: list[Callable[..., None]] = [self.ledger, self.metrics]
         policies = PolicyTable(Listed())
@@ -102,10 +104,12 @@ class World:
         logging.getLogger().addHandler(self._logged)
         asyncio.get_running_loop().set_exception_handler(lambda _, what: self.wrong.append(f"loop: {what}"))
         await self.gateway.start([])
+        await self.lateness.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Stop, and see that nothing is left."""
+        await self.lateness.__aexit__()
         self.wrong += self.ledger.wrong
         if self.gateway.driver.open_requests or not self.dispatcher.at_rest():
             self.wrong.append(f"{self.gateway.driver.open_requests} requests are still open")
