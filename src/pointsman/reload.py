@@ -18,6 +18,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.redeclaring import same_endpoint
 from pointsman.config.files import Watch, digests, files_of
 from pointsman.config.flags import ConfigError
 from pointsman.config.running import FIXED, changed, while_running
@@ -151,7 +152,8 @@ class Configured:
     def _fitting(self, plan: Plan) -> Plan:
         """`plan`, if there is room for its nodes: those that leave keep theirs for as long as they have requests."""
         fleet = self._dispatcher.fleet
-        new = sum(node != self._plan.nodes.get(name) for name, node in plan.nodes.items())
+        there = {spec.name: spec for spec in fleet.specs if spec is not None}
+        new = sum(name not in there or not same_endpoint(node, there[name]) for name, node in plan.nodes.items())
         if new > fleet.room:
             raise ConfigError(f"nodes: {new} new ones are too many, {len(fleet.row_of)} of {fleet.capacity} are there")
         return plan

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -82,13 +83,13 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 def all_nodes(config: ServeConfig) -> tuple[NodeSpec, ...]:
     """Nodes of the file and of the command line. Raises ConfigError for a bad URL or two nodes of one name."""
     nodes = config.nodes + tuple(NodeSpec(url=url.rstrip("/")) for url in config.node)
-    names = [node.name for node in nodes]
+    names = Counter(node.name for node in nodes)
     for node in nodes:
         try:
             Origin.parse(node.url)
         except ValueError as error:
             raise ConfigError(f"nodes: {error}") from None
-        if names.count(node.name) > 1:
+        if names[node.name] > 1:
             raise ConfigError(f"nodes: {node.name!r} is there more than once; give each an `id` of its own")
     return nodes
 

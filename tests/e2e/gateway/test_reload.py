@@ -176,6 +176,9 @@ async def test_more_nodes_than_fit_are_refused_beforehand(site: Site, nodes: lis
     site.dispatcher.fleet.capacity = 2
     assert not await site.apply(listed(*nodes))
     assert list(site.states()) == [nodes[0].url]
+    assert await site.apply(listed(*nodes[:2]))
+    assert await site.apply(listed(*nodes[:2], weight=2.0)), "who is there needs no further room"
+    assert not await site.apply(listed(nodes[2], nodes[0])), "who leaves may still have requests"
 
 
 async def test_what_needs_a_restart_is_named(site: Site, caplog: pytest.LogCaptureFixture) -> None:
