@@ -91,7 +91,7 @@ class Client:
         headers = {name: value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split(" ")[1])
         try:
-            body = b"" if status in (204, 304) else await asyncio.wait_for(self._body(headers), 10)
+            body = b"" if status in (100, 204, 304) else await asyncio.wait_for(self._body(headers), 10)
             return Response(status, headers, body, True)
         except asyncio.IncompleteReadError as error:
             return Response(status, headers, error.partial, False)

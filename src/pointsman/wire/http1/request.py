@@ -80,6 +80,7 @@ class RequestReader:
         "_body",
         "_chunks",
         "_closing",
+        "_first",
         "_head",
         "_headers",
         "_host",
@@ -89,8 +90,8 @@ class RequestReader:
         "_limits",
         "_line",
         "_lines",
+        "_more",
         "_parser",
-        "_pieces",
         "_sink",
         "_size",
         "_start",
@@ -105,7 +106,8 @@ class RequestReader:
         self._line: re.Match[bytes] | None = None
         self._head: RequestHead | None = None
         self._headers: Headers = []
-        self._pieces: list[bytes] = []
+        self._first = b""
+        self._more = bytearray()
         self._body = self._size = self._left = 0
         self._start = b""
         self._lines = EmptyLine()
@@ -240,7 +242,10 @@ class RequestReader:
         self._sink.on_head(head, self._length)
 
     def on_body(self, piece: bytes) -> None:
-        self._pieces.append(piece)
+        if self._first:
+            self._more += piece  # not a list: of pieces of two bytes it would take twenty times their size
+        else:
+            self._first = piece
         if self._left:
             self._left -= len(piece)
             return
@@ -249,19 +254,21 @@ class RequestReader:
             raise BodyTooLarge(f"the body is longer than {self._limits.body} bytes")
 
     def on_message_complete(self) -> None:
-        head, pieces = self._head, self._pieces
+        head, body = self._head, self._first
         if head is None:
             return  # the head is read again without its offer of an upgrade
         if self._chunks is not None:
             self._check_framing()
             self._chunks = None
+        if self._more:
+            body += self._more
+            self._more = bytearray()
         self._line = self._head = None
-        self._pieces = []
-        self._start = b""
+        self._first = self._start = b""
         self._body = self._size = 0
         self._closing = not head.keep_alive
         self.inside_message = False
-        self._sink.on_request(head, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        self._sink.on_request(head, body)
 
     def _checked_head(self) -> RequestHead:
         headers, line = self._headers, self._line

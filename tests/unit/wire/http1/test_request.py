@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import tracemalloc
 import weakref
 
 import pytest
@@ -180,6 +181,18 @@ def test_thousands_of_pipelined_offers_of_an_upgrade() -> None:
 def test_an_upgrade_offer_does_not_keep_alive_what_shall_close() -> None:
     ((head, _),) = read(b"GET / HTTP/1.1\r\nHost: h\r\nConnection: close, upgrade\r\nUpgrade: h2c\r\n\r\n")
     assert not head.keep_alive
+
+
+def test_a_body_in_tiny_pieces_takes_no_more_room_than_it_has() -> None:
+    reader = RequestReader(Sink(), HttpLimits())
+    reader.feed(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+    tracemalloc.start()
+    try:
+        for _ in range(10):
+            reader.feed(b"2\r\nxy\r\n" * 1_000)
+        assert tracemalloc.get_traced_memory()[0] < 3 * 20_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_empty_lines_in_a_chunk_end_nothing() -> None:
