@@ -62,9 +62,11 @@ def settings_text(
     """The gateway's configuration file.
 
     The gateway lives in wall time, the engines live `time_scale` times faster: so all its patience and memory, given in
-    seconds, is divided by the scale. There is no slow start, since the engines have been up for long.
+    seconds, is divided by the scale, but not its longest request. There is no slow start, since the engines have been
+    up for long.
     """
-    brain = _hastened(BrainSettings(), time_scale) | {"slow_start_s": 0.0}
+    usual = BrainSettings()
+    brain = _hastened(usual, time_scale) | {"slow_start_s": 0.0, "lease_s": usual.lease_s}
     parameters = _hastened(build(policy), time_scale)
     return "\n".join(
         [

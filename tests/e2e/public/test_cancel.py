@@ -251,6 +251,7 @@ async def test_five_hundred_who_leave_kill_nobody(world: World, caplog: pytest.L
 
     waits: list[Awaitable[None]] = [in_turn(first) for first in range(25)]
     await asyncio.gather(*waits)
+    await world.until(world.dispatcher.at_rest)
     await world.at_rest()
     nothing_counted(world)
     assert not unheard

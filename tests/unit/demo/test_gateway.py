@@ -7,7 +7,7 @@ import pytest
 
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.config.demo import POLICIES
-from pointsman.config.serve import ServeConfig, all_nodes, policy_table
+from pointsman.config.serve import ServeConfig, all_nodes, gateway_settings, policy_table
 from pointsman.demo.gateway import settings_text
 
 
@@ -19,6 +19,7 @@ def written(policy, scale=5.0):
 def test_the_gateway_accepts_it(policy):
     config = msgspec.convert(written(policy), ServeConfig)
     assert policy_table(config).scopes()["default"].name == policy
+    assert gateway_settings(config).port
     assert [node.url for node in all_nodes(config)] == ["http://127.0.0.1:3", "http://127.0.0.1:4"]
 
 
