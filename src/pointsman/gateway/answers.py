@@ -61,8 +61,8 @@ class Answer(Protocol):
 
     def take(self, data: bytes) -> None: ...
 
-    def take_chunk(self, data: bytes, start: int) -> None:
-        """The same for one whole chunk in its framing: what is to be taken begins at `start` and ends before CRLF."""
+    def pass_on(self, data: bytes, start: int) -> bool:
+        """Take a whole chunk in its framing, from `start` on, if it can go to the client as it is; else nothing."""
         ...
 
     def end(self) -> Outcome: ...
@@ -96,8 +96,8 @@ class PlainAnswer:
             self._copy.append(data)
         self._reply.write(data)
 
-    def take_chunk(self, data: bytes, start: int) -> None:
-        self.take(data[start:-2])
+    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - of these bytes a copy is kept
+        return False
 
     def end(self) -> Outcome:
         self._reply.end()
@@ -129,8 +129,8 @@ class KeptAnswer:
     def take(self, data: bytes) -> None:
         self._body = (self._body + data)[:HELD_BYTES]
 
-    def take_chunk(self, data: bytes, start: int) -> None:
-        self.take(data[start:-2])
+    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - nothing of it is the client's yet
+        return False
 
     def end(self) -> Outcome:
         status = self._head.status

@@ -152,28 +152,23 @@ class Attempt:
         else:
             self._answer = PlainAnswer(head, length, self._reply, work.id, speaks=work.events != "unread")
 
-    def on_response_body(self, data: bytes) -> None:
+    def on_response_chunk(self, data: bytes, start: int) -> None:
+        self._heard = True
+        if self._answer is None or not self._answer.pass_on(data, start):
+            self.on_response_body(data[start:-2], last=False)
+
+    def on_response_body(self, data: bytes, *, last: bool) -> None:
         self._heard = True
         answer = self._answer
         if answer is None:
             return
+        if last:
+            self._reply.gather()
         try:
             answer.take(data)
         except EventTooLarge:
             self._fail("garbage")
-        if answer.over:
-            self._loop.call_later(END_AWAITED_S, self._end_before_the_node, answer)
-
-    def on_response_chunk(self, data: bytes, start: int) -> None:
-        self._heard = True
-        answer = self._answer
-        if answer is None:
-            return
-        try:
-            answer.take_chunk(data, start)
-        except EventTooLarge:
-            self._fail("garbage")
-        if answer.over:
+        if answer.over and not last:
             self._loop.call_later(END_AWAITED_S, self._end_before_the_node, answer)
 
     def on_complete(self) -> None:

@@ -32,13 +32,13 @@ class _Collector:
     def on_response_head(self, head: ResponseHead, length: int | None) -> None:  # noqa: ARG002 - the sink's signature
         self._status = head.status
 
-    def on_response_body(self, data: bytes) -> None:
+    def on_response_body(self, data: bytes, *, last: bool) -> None:  # noqa: ARG002 - the sink's signature
         self._body += data
         if len(self._body) > ANSWER_LIMIT:
             self._fail("too_large")
 
     def on_response_chunk(self, data: bytes, start: int) -> None:
-        self.on_response_body(data[start:-2])
+        self.on_response_body(data[start:-2], last=False)
 
     def on_complete(self) -> None:
         if not self.done.done():

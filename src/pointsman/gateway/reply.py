@@ -10,12 +10,23 @@ from pointsman.wire.openai.errors import error_body
 
 
 class Reply:
-    """Writes one response. The head waits for the first body bytes, so that both leave in one packet.
+    """Writes one response. The head waits for the first body bytes, so that both leave in one packet; what is written
+    after `gather` waits for the end.
 
     `started` tells that something was handed to the transport: from then on no other answer is possible.
     """
 
-    __slots__ = ("_bare", "_browser", "_chunked", "_head", "_modern", "_transport", "keep_alive", "started")
+    __slots__ = (
+        "_bare",
+        "_browser",
+        "_chunked",
+        "_gathers",
+        "_modern",
+        "_pending",
+        "_transport",
+        "keep_alive",
+        "started",
+    )
 
     def __init__(self, transport: asyncio.WriteTransport, head: RequestHead) -> None:
         self._transport = transport
@@ -23,7 +34,8 @@ class Reply:
         self._bare = head.method == b"HEAD"
         self._browser = b"origin" in head.fields
         self._chunked = False
-        self._head = b""
+        self._pending = b""
+        self._gathers = False
         self.keep_alive = head.keep_alive
         self.started = False
 
@@ -42,29 +54,36 @@ class Reply:
         else:
             framing = b""
             self.keep_alive = False
-        self._head = b"%b%b%b\r\n" % (lines, framing, self._own_lines(lines))
+        self._pending = b"%b%b%b\r\n" % (lines, framing, self._own_lines(lines))
 
     def write(self, data: bytes) -> None:
         """Send body bytes (not empty)."""
         if self._chunked:
             data = chunk(data)
-        if self._head:
-            data = self._head + data
-            self._head = b""
-            self.started = True
-        self._transport.write(data)
+        if self._pending:
+            data = self._pending + data
+            self._pending = b""
+        self.started = True
+        if self._gathers:
+            self._pending = data
+        else:
+            self._transport.write(data)
 
     def write_chunk(self, data: bytes, start: int) -> None:
         """Send body bytes that are one chunk: `data` from `start` up to its CRLF, behind a size line of its own."""
-        if self._chunked and not self._head:
+        if self._chunked and not self._pending:
             self._transport.write(data)
         else:
             self.write(data[start:-2])
 
+    def gather(self) -> None:
+        """The last bytes are about to be written: they shall leave together with the end."""
+        self._gathers = True
+
     def end(self) -> None:
         """The response is complete."""
-        last = self._head + LAST_CHUNK if self._chunked else self._head
-        self._head = b""
+        last = self._pending + LAST_CHUNK if self._chunked else self._pending
+        self._pending = b""
         if last:
             self._transport.write(last)
         self.started = True

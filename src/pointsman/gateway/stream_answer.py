@@ -78,15 +78,15 @@ class StreamAnswer:
         if self._account.content_events - self._told >= TOKENS_EVERY:
             self._tell()
 
-    def take_chunk(self, data: bytes, start: int) -> None:
-        """Pass on a chunk that is an event known by sight as it is, framing included. Raises EventTooLarge."""
+    def pass_on(self, data: bytes, start: int) -> bool:
+        """Take a chunk that is one event known by sight."""
         account = self._account
-        if self.begun and not self._cutter.rest and account.again(data, start, len(data) - 2):
-            self._reply.write_chunk(data, start)
-            if account.content_events - self._told >= TOKENS_EVERY:
-                self._tell()
-        else:
-            self.take(data[start:-2])
+        if not self.begun or self._cutter.rest or not account.again(data, start, len(data) - 2):
+            return False
+        self._reply.write_chunk(data, start)
+        if account.content_events - self._told >= TOKENS_EVERY:
+            self._tell()
+        return True
 
     def end(self) -> Outcome:
         rest = bytes(self._cutter.rest)

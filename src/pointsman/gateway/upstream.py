@@ -29,10 +29,12 @@ class UpstreamSink(Protocol):
 
     def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
-    def on_response_body(self, data: bytes) -> None: ...
+    def on_response_body(self, data: bytes, *, last: bool) -> None:
+        """Bytes of the body; `last` tells that `on_complete` follows at once."""
+        ...
 
     def on_response_chunk(self, data: bytes, start: int) -> None:
-        """Body bytes that are one whole chunk, still in its framing: they begin at `start` and end before CRLF."""
+        """Bytes that are one whole chunk, still in its framing: the body's begin at `start` and end before CRLF."""
         ...
 
     def on_complete(self) -> None: ...
@@ -58,7 +60,7 @@ class _Nobody:
 
     def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
-    def on_response_body(self, data: bytes) -> None: ...
+    def on_response_body(self, data: bytes, *, last: bool) -> None: ...
 
     def on_response_chunk(self, data: bytes, start: int) -> None: ...
 
@@ -137,9 +139,10 @@ class UpstreamConnection(asyncio.Protocol):
         except Garbage as garbage:
             self._end_in_garbage(sink, garbage.body)
             return
+        complete = self._reader.complete
         if body:
-            sink.on_response_body(body)
-        if self._reader.complete and self._sink is not None:
+            sink.on_response_body(body, last=complete)
+        if complete and self._sink is not None:
             self._complete(sink)
 
     def on_response_head(self, head: ResponseHead, length: int | None) -> None:
@@ -162,7 +165,7 @@ class UpstreamConnection(asyncio.Protocol):
             self._lose("garbage")
             return
         if body:
-            sink.on_response_body(body)
+            sink.on_response_body(body, last=True)
         if self._sink is not None:
             self._complete(sink)
 

@@ -65,6 +65,24 @@ def test_a_chunk_keeps_its_framing_where_the_client_takes_chunks() -> None:
     assert transport.writes[1] == b"0123456789"
 
 
+def test_the_last_bytes_leave_together() -> None:
+    one, transport = reply()
+    one.start(LINES, None)
+    one.gather()
+    one.write(b"abc")
+    one.write(b"d")
+    assert one.started
+    assert transport.writes == []
+    one.end()
+    assert transport.writes == [LINES + b"transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n"]
+    known, transport = reply()
+    known.start(LINES, 3)
+    known.gather()
+    known.write(b"abc")
+    known.end()
+    assert transport.writes == [LINES + b"content-length: 3\r\n\r\nabc"]
+
+
 def test_announced_length() -> None:
     one, transport = reply()
     one.send(LINES, b"abc")

@@ -60,12 +60,13 @@ def test_chunks_are_passed_on_as_they_came_when_they_are_known() -> None:
         ANSWERED, Reply(cast(asyncio.WriteTransport, transport), ASKED), b"id", account, Nobody(), strip_usage=False
     )
     framed = [b"%X\r\n%b\r\n" % (len(each), each) for each in map(event, (b"a", b"b", b"c", b"d" * 200))]
-    for each in framed:
-        answer.take_chunk(each, each.index(b"\r\n") + 2)
+    starts = [each.index(b"\r\n") + 2 for each in framed]
+    for each, start in zip(framed[:2], starts, strict=False):
+        assert not answer.pass_on(each, start)
+        answer.take(each[start:-2])
+    assert [answer.pass_on(each, start) for each, start in zip(framed[2:], starts[2:], strict=True)] == [True, True]
     assert transport.writes[2:] == framed[2:]
     assert account.content_events == 4
-    half = b"5\r\ndata:\r\n"
-    answer.take_chunk(half, 3)
-    answer.take_chunk(framed[0], 4)
-    assert len(transport.writes) == 5, "what a torn event held back comes with its end"
-    assert transport.writes[4].endswith(b"data:" + event(b"a") + b"\r\n")
+    answer.take(b"data:")
+    assert not answer.pass_on(framed[0], starts[0]), "it is the end of a torn event"
+    assert len(transport.writes) == 4
