@@ -134,7 +134,8 @@ class Journaled:
 
     def share(self, now: float) -> list[Order]:
         orders = self._dispatcher.share(now)
-        self._write(calls.Share(now), orders)
+        if orders:  # it is asked for many times a second, and without a word to tell nothing has changed
+            self._write(calls.Share(now), orders)
         return orders
 
     def hear(self, report: PeerReport, now: float) -> list[Order]:

@@ -52,7 +52,7 @@ class Site:
 
     def __init__(self, stack: AsyncExitStack, folder: Path) -> None:
         self._stack = stack
-        self._folder = folder
+        self.folder = folder
         self.engines: list[Engine] = []
         self.port, self.admin_port = free_port(), free_port()
 
@@ -63,7 +63,7 @@ class Site:
             f'{{ id = "{number}", url = "{engine.url}", models = ["m"], slots = {slots} }}'
             for number, engine in enumerate(engines)
         )
-        self.config = self._folder / "pointsman.toml"
+        self.config = self.folder / "pointsman.toml"
         self.config.write_text(
             f'listen = "127.0.0.1:{self.port}"\nadmin_listen = "127.0.0.1:{self.admin_port}"\nworkers = {workers}\n'
             f'policy = "least_requests"\nnodes = [{nodes}]\n{more}\n'

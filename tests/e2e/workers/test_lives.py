@@ -6,7 +6,10 @@ import signal
 import sys
 from pathlib import Path
 
+import msgspec
 from tests.e2e.gateway.conftest import Client
+
+from pointsman.observe.calls import Call, Entry, Hear, Submit
 
 from .conftest import Engine, Site
 from .test_sharing import replaced
@@ -99,19 +102,32 @@ async def test_workers_end_when_their_supervisor_is_killed(site: Site) -> None:
     await site.until(ended)
 
 
-async def test_a_journal_of_each_worker(site: Site) -> None:
-    journal = site._folder / "run.jsonl"
-    await site.start(Engine(), more=f'journal = "{journal}"')
-    await asyncio.gather(*[site.one() for _ in range(20)])
+async def test_the_journals_replay_and_show_how_soon_the_others_know(site: Site) -> None:
+    journal = site.folder / "run.jsonl"
+    await site.start(Engine(gap_s=0.04), more=f'journal = "{journal}"')
+    for _ in range(6):
+        assert await site.one() == 200
+        await asyncio.sleep(0.1)
     await site.words()
     found = sorted(journal.parent.glob("run.jsonl.*"))
     assert [path.name for path in found] == ["run.jsonl.1", "run.jsonl.2"]
+    runs = [[msgspec.json.decode(line, type=Entry).call for line in path.read_bytes().splitlines()] for path in found]
+    delays = sorted(delays_of(*runs) + delays_of(*reversed(runs)))
+    assert len(delays) == 6
+    assert delays[3] < 0.1
     for path in found:
         command = [sys.executable, "-m", "pointsman", "replay", "--journal", str(path)]
         replay = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
         told, _ = await replay.communicate()
         assert replay.returncode == 0, told
-        assert b'"hear"' in path.read_bytes()
+
+
+def delays_of(here: list[Call], there: list[Call]) -> list[float]:
+    """Seconds from each booking here until it is heard of there; nothing else must run meanwhile."""
+    heard = [call for call in there if isinstance(call, Hear) and "0" in call.report.nodes]
+    known = [call.now for call in heard if call.report.nodes["0"].others.outstanding]
+    booked = [call.now for call in here if isinstance(call, Submit)]
+    return [min(now for now in known if now > since) - since for since in booked]
 
 
 def _alive(pid: int) -> bool:

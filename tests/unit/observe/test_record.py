@@ -77,6 +77,18 @@ def test_questions_pass_through_unwritten(journal: tuple[Any, list[bytes]]) -> N
     assert len(lines) == 1
 
 
+def test_a_share_is_written_when_there_was_something_to_tell(journal: tuple[Any, list[bytes]]) -> None:
+    dispatcher, lines = journal
+    dispatcher.add_node(NodeSpec(url="http://a", models=("m",)), 1.0)
+    dispatcher.report(NodeReport(node="http://a", ok=True), 1.0)
+    before = len(lines)
+    assert dispatcher.share(1.5) == []
+    assert len(lines) == before
+    dispatcher.submit(Request(id="r", model="m"), 2.0)
+    assert dispatcher.share(2.5)
+    assert msgspec.json.decode(lines[-1], type=Entry).call == calls.Share(2.5)
+
+
 def test_every_method_that_takes_the_time_is_journaled() -> None:
     methods = {
         name
