@@ -66,9 +66,9 @@ def run(config: ServeConfig, process: Coroutine[Any, Any, int]) -> int:
         return runner.run(process)
 
 
-def log_as(config: ServeConfig) -> None:
-    """Log to standard error, as much as `config` says."""
-    logging.basicConfig(level=config.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+def log_as(config: ServeConfig, who: str = "%(name)s") -> None:
+    """Log to standard error, as much as `config` says; `who` tells in logging's terms who speaks."""
+    logging.basicConfig(level=config.log_level.upper(), format=f"%(asctime)s %(levelname)s {who}: %(message)s")
 
 
 async def _serve(config: ServeConfig, source: Source[ServeConfig]) -> int:
@@ -208,9 +208,10 @@ class Service:
         if self._reload is not None:
             self._reload.stop()
         _log.info(
-            "stopping: still serving for %g s (requests under way: %d); press Ctrl-C again to stop now",
+            "stopping: still serving for %g s (requests under way: %d)%s",
             self._config.timeouts.lame_duck_s,
             self.gateway.driver.open_requests,
+            "; press Ctrl-C again to stop now" if self._place is None else "",
         )
         await _done(self.gateway.stop(), unless=self._hurrying)
 

@@ -3,6 +3,7 @@
 Everything here happens inside one call, so two requests in the same millisecond see each other's bookings.
 """
 
+from array import array
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, Fact, PolicyRaised
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.sharing import Sent
 from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
@@ -151,6 +153,16 @@ class Placement:
         insertion = self.index.insert(row, links)
         self.pool.cached(row, self.index.held(row) * tokens_per_link)
         return insertion
+
+    def beliefs(self, links: int) -> list[Sent]:
+        """What the nodes are believed to hold, each node's newest prompts, up to so many links in all."""
+        rows = list(self._fleet.rows())
+        return [
+            Sent(self._fleet.spec(row).name, bytes(array("Q", chain)), self._room[row][0])
+            for row in rows
+            if row in self._room
+            for chain in self.index.newest(row, links // len(rows))
+        ]
 
     def release(self, lease: Lease) -> None:
         """Give back all the lease holds. Repeating is harmless."""

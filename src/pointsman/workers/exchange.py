@@ -60,6 +60,12 @@ class Exchange:
             self._news()
         member.take(share)
 
+    def recall(self, number: int, sent: Sequence[Sent]) -> None:
+        """A new member is to believe what the others have long known; passed over if it is gone."""
+        member = self._members.get(number)
+        if member is not None:
+            member.send(sent)
+
     def report(self, number: int) -> PeerReport | None:
         """What the member has yet to hear, taken as heard; None if there is nothing."""
         member = self._members[number]

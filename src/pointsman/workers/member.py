@@ -25,6 +25,8 @@ from pointsman.workers.messages import (
     Heard,
     Question,
     Ready,
+    Recall,
+    Recalled,
     Retire,
     Stop,
     Told,
@@ -35,6 +37,8 @@ from pointsman.workers.messages import (
 SHARE_S = 0.04
 """How often a worker looks whether it has something to tell. With the round's delay, others know within 0.1 s."""
 LAST_WORDS_S = 1.0
+LINKS_RECALLED = 1 << 18
+"""Links of prompts that a new worker is told at once: 2 MiB, which decode in some hundredths of a second."""
 
 _ROUTES = {(route.method, route.path): route for route in ROUTES}
 _log = logging.getLogger("pointsman")
@@ -94,6 +98,8 @@ class Member:
                 self._hear(service, message.report)
             case Question():
                 self.link.send(_answer(service, message))
+            case Recall():
+                self.link.send(Recalled(message.id, service.gateway.dispatcher.placement.beliefs(LINKS_RECALLED)))
             case Count():
                 self.link.send(_counted(service, message.id))
             case Retire():

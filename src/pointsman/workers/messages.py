@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from pointsman.brain.model.sharing import PeerReport, Share
+from pointsman.brain.model.sharing import PeerReport, Sent, Share
 from pointsman.config.serve import ServeConfig
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.tally import Tally
@@ -88,6 +88,19 @@ class Counted(_Message, frozen=True):
     reading: FleetReading
 
 
+class Recall(_Message, frozen=True):
+    """A worker is asked what it believes that the nodes have cached."""
+
+    id: int
+
+
+class Recalled(_Message, frozen=True):
+    """What it believes: the prompts that lead to it."""
+
+    id: int
+    sent: list[Sent]
+
+
 class Retire(_Message, frozen=True):
     """Another worker serves the same socket: leave, without refusing anybody."""
 
@@ -102,8 +115,8 @@ class Configure(_Message, frozen=True):
     config: ServeConfig
 
 
-ToWorker = Welcome | Heard | Question | Count | Retire | Stop | Configure
-ToSupervisor = Ready | Told | Answer | Counted
+ToWorker = Welcome | Heard | Question | Count | Recall | Retire | Stop | Configure
+ToSupervisor = Ready | Told | Answer | Counted | Recalled
 
 _encode = msgspec.msgpack.Encoder().encode
 

@@ -11,9 +11,21 @@ from typing import Any
 
 import msgspec
 
-from pointsman.brain.model.sharing import Share
+from pointsman.brain.model.sharing import Sent, Share
 from pointsman.workers.link import Link, linked
-from pointsman.workers.messages import Answer, Count, Counted, Question, Ready, Told, ToSupervisor, ToWorker, Welcome
+from pointsman.workers.messages import (
+    Answer,
+    Count,
+    Counted,
+    Question,
+    Ready,
+    Recall,
+    Recalled,
+    Told,
+    ToSupervisor,
+    ToWorker,
+    Welcome,
+)
 
 ANSWER_S = 5.0
 """A worker that does not answer for so long is passed over: its loop is stuck, or the machine is."""
@@ -89,6 +101,12 @@ class Worker:
             await self._reply(number, Count(number))
         return self.last
 
+    async def recall(self) -> list[Sent]:
+        """The prompts that lead to what it believes the nodes to have cached. Raises NoAnswer."""
+        number = next(self._ids)
+        recalled: Recalled = await self._reply(number, Recall(number))
+        return recalled.sent
+
     async def _reply(self, number: int, message: ToWorker) -> Any:
         reply = self._asked[number] = asyncio.get_running_loop().create_future()
         self.link.send(message)
@@ -109,10 +127,10 @@ class Worker:
             case Counted():
                 self.last = message
                 self._resolve(message)
-            case Answer():
+            case Answer() | Recalled():
                 self._resolve(message)
 
-    def _resolve(self, message: Answer | Counted) -> None:
+    def _resolve(self, message: Answer | Counted | Recalled) -> None:
         reply = self._asked.get(message.id)
         if reply is not None and not reply.done():
             reply.set_result(message)

@@ -22,7 +22,7 @@ from pointsman.observe.tally import add
 from pointsman.workers.changes import Changes
 from pointsman.workers.exchange import Exchange
 from pointsman.workers.messages import Configure, Heard, Retire, Stop, Welcome
-from pointsman.workers.process import Worker
+from pointsman.workers.process import NoAnswer, Worker
 from pointsman.workers.sockets import another
 
 GATHER_S = 0.02
@@ -135,7 +135,16 @@ class Team:
         self.exchange.join(worker.number)
         self._round()
         self._do(self._watch(worker, self._clock.now()))
+        self._do(self._teach(worker))
         return worker
+
+    async def _teach(self, worker: Worker) -> None:
+        """Let a new worker believe what the others do: it would send prompts anywhere but to their caches."""
+        for other in self.serving:
+            with suppress(NoAnswer):
+                self.exchange.recall(worker.number, await other.recall())
+                self._soon()
+                return
 
     async def _serves(self, worker: Worker) -> bool:
         try:

@@ -15,6 +15,8 @@ from pointsman.workers.link import linked
 from pointsman.workers.member import Member
 from pointsman.workers.messages import Welcome
 
+WHO = "%(name)s[%(process)d]"
+"""Workers share one log, so each line says whose it is."""
 _STDIN = 0
 
 _log = logging.getLogger("pointsman")
@@ -33,7 +35,7 @@ async def _work(end: socket.socket) -> int:
     welcome = await member.welcome
     if welcome is None:
         return 1
-    log_as(welcome.config)
+    log_as(welcome.config, WHO)
     try:
         await _serve(member, welcome)
     except ConfigError as error:

@@ -16,7 +16,7 @@ import pytest
 import uvloop
 from prometheus_client.parser import text_string_to_metric_families
 from tests.e2e.gateway.conftest import Client
-from tests.e2e.gateway.scripted_upstream import DONE, ROLE, Received, ScriptedUpstream, event, stream
+from tests.e2e.gateway.scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, ScriptedUpstream, chunk, event
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -30,21 +30,25 @@ def free_port() -> int:
 
 
 class Engine(ScriptedUpstream):
-    """Streams `events` events, `gap_s` apart, and counts how many streams run at once."""
+    """Streams a few events, `gap_s` apart, and counts how many streams run at once: each until its last event."""
 
-    def __init__(self, gap_s: float = 0.02, events: int = 5) -> None:
+    def __init__(self, gap_s: float = 0.02) -> None:
         super().__init__(self.play)
-        self.answer = stream(ROLE, *[event({"content": "x"})] * events, event({}, "stop"), DONE, gap_s=gap_s)
+        self.gap_s = gap_s
         self.running = 0
         self.most = 0
 
-    async def play(self, request: Received, writer: asyncio.StreamWriter) -> None:
+    async def play(self, _: Received, writer: asyncio.StreamWriter) -> None:
         self.running += 1
         self.most = max(self.most, self.running)
         try:
-            await self.answer(request, writer)
+            writer.write(STREAM_HEAD)
+            for each in (ROLE, *[event({"content": "x"})] * 5):
+                writer.write(chunk(each))
+                await asyncio.sleep(self.gap_s)
         finally:
             self.running -= 1
+        writer.write(chunk(event({}, "stop")) + chunk(DONE) + b"0\r\n\r\n")
 
 
 class Site:
@@ -103,9 +107,9 @@ class Site:
                 sums[sample.name] += sample.value  # type: ignore[assignment]
         return dict(sums)
 
-    async def ask(self, client: Client) -> tuple[int, bool]:
+    async def ask(self, client: Client, prompt: str = "hi") -> tuple[int, bool]:
         """One stream over a kept connection: the status (0 if it is not whole), and whether it was the last one."""
-        response = await client.ask({"model": "m", "messages": [{"role": "user", "content": "hi"}], "stream": True})
+        response = await client.ask({"model": "m", "messages": [{"role": "user", "content": prompt}], "stream": True})
         whole = response.complete and response.body.endswith(DONE)
         return response.status if whole or response.status != 200 else 0, response.headers.get("connection") == "close"
 
@@ -119,7 +123,12 @@ class Site:
         children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         return sorted(int(pid) for each in children for pid in each.read_text().split())
 
-    async def until(self, true: Callable[[], Any], within_s: float = 5.0) -> None:
+    async def replaced(self, before: list[int]) -> bool:
+        """Whether other workers have taken the place of all of these."""
+        now = await self.workers()
+        return len(now) == len(before) and not set(now) & set(before)
+
+    async def until(self, true: Callable[[], Any], within_s: float = 15.0) -> None:
         async with asyncio.timeout(within_s):
             while not await true():
                 await asyncio.sleep(0.02)
@@ -140,7 +149,8 @@ class Site:
         pids = await self.workers() if self.process.returncode is None else []
         if self.process.returncode is None:
             self.process.kill()
-        await self.process.communicate()
+            _, words = await self.process.communicate()
+            sys.stderr.write(words.decode())  # shown where a test failed
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ import pytest
 from tests.support.driver import FAILED, TestDriver, chain
 
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.sharing import PeerReport
 
 
 def driver_of(policy: str = "least_requests", **more: object) -> TestDriver:
@@ -88,3 +89,18 @@ def test_equal_seeds_give_equal_choices(policy: str) -> None:
 
     assert nodes(1) == nodes(1)
     assert nodes(1) != nodes(2)
+
+
+def test_another_that_is_told_its_beliefs_believes_the_same() -> None:
+    here, there = driver_of(), driver_of()
+    for number in range(8):
+        here.submit(tokens=160, chain=chain(*range(number % 3), *range(100 * number, 100 * number + 8)))
+    sent = here.dispatcher.placement.beliefs(1000)
+    there.dispatcher.hear(PeerReport(gateways=2, sent=sent), there.now)
+    rows = len(here.dispatcher.fleet)
+    for number in range(8):
+        links = chain(*range(number % 3), *range(100 * number, 100 * number + 8)).links
+        depths = [each.dispatcher.placement.index.depths(links, rows).tolist() for each in (here, there)]
+        assert depths[0] == depths[1]
+        assert max(depths[0]) == len(links)
+    assert len(here.dispatcher.placement.beliefs(20)) < len(sent)

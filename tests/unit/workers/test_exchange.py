@@ -94,6 +94,16 @@ def test_prompts_go_to_the_others_and_the_oldest_are_dropped_for_who_does_not_ke
     assert [sent.node for sent in report.sent] == ["2", "3", "4", "5"]
 
 
+def test_a_new_member_is_told_what_the_others_have_long_known() -> None:
+    exchange = of(1)
+    exchange.join(2)
+    exchange.recall(2, [Sent("a", b"12345678", 16.0)])
+    exchange.recall(3, [Sent("a", b"12345678", 16.0)])
+    report = exchange.report(2)
+    assert report is not None
+    assert [sent.node for sent in report.sent] == ["a"]
+
+
 def test_what_all_hold_is_known_by_node_and_forgotten_at_zero() -> None:
     exchange = of(1, 2)
     exchange.tell(1, Share(number=1, booked={"a": Booked(3), "b": Booked(1)}))

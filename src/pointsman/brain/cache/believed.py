@@ -42,6 +42,19 @@ class Believed:
                 high = middle
         return low
 
+    def newest_chains(self, links: int) -> list[Sequence[int]]:
+        """What the last touches covered and is not evicted, oldest first; as many as have at most `links` links.
+
+        Touching them in this order elsewhere leads to what is held here.
+        """
+        found: list[Sequence[int]] = []
+        for _, covered in reversed(self.touches):
+            links -= len(covered)
+            if links < 0:
+                break
+            found.append(covered[: self.depth(covered)])
+        return found[::-1]
+
     def touch(self, links: Sequence[int]) -> list[int]:
         """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
         kept = array("Q", links[: self.capacity])

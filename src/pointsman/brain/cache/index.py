@@ -82,6 +82,10 @@ class PrefixIndex:
         """Room of `row` in links."""
         return self._held[row].capacity
 
+    def newest(self, row: int, links: int) -> list[Sequence[int]]:
+        """The chains sent to `row` of late, oldest first, as far as they are held: up to so many links in all."""
+        return self._held[row].newest_chains(links)
+
     def levels(self, links: Sequence[int]) -> list[tuple[int, int]]:
         """[(mask, depth)]: the holders whose depth is at least `depth`, masks strictly shrinking, depths rising."""
         found: list[tuple[int, int]] = []

@@ -86,3 +86,27 @@ def test_memory_follows_live_links_whatever_the_history(capacity: int) -> None:
     for _ in range(500):
         node.touch(links)
     assert sum(len(kept) for _, kept in node.touches) <= 4 * capacity + 1024 + len(links)
+
+
+@given(chains=CHAINS, capacity=st.integers(1, 40), undone=st.integers(0, 5))
+def test_what_was_touched_of_late_leads_to_the_same_beliefs_elsewhere(
+    chains: list[list[int]], capacity: int, undone: int
+) -> None:
+    here, there = Believed(capacity), Believed(capacity)
+    for number, path in enumerate(chains):
+        links = as_links(path)
+        known = here.depth(links)
+        here.touch(links)
+        if number == undone:
+            here.undo(here.newest, links[known:])
+    for links in here.newest_chains(10**6):
+        there.touch(links)
+    assert set(there.owner) == set(here.owner)
+    assert set(there.shrink(capacity // 2)) == set(here.shrink(capacity // 2))
+
+
+def test_of_more_than_is_asked_for_the_newest_is_told() -> None:
+    node = Believed(100)
+    for first in (1, 11, 21):
+        node.touch([first, first + 1, first + 2])
+    assert [list(chain) for chain in node.newest_chains(7)] == [[11, 12, 13], [21, 22, 23]]
