@@ -48,12 +48,15 @@ class Stage:
         return Party(connections, [each.send(ask) for each, ask in zip(connections, asks, strict=True)])
 
     async def queued(self, size: int) -> Party:
-        """The only slot of the only node is taken."""
-        occupant = await self.party(1, model=QUEUE_MODEL)
-        await until(lambda: occupant.answers[0].begun)
-        party = await self.party(size, model=QUEUE_MODEL)
-        await self._until_account("requests queued", size)
-        return Party(party.connections, party.answers, tuple(occupant.connections))
+        """The only slot of the only node is taken; each worker of the gateway may take one."""
+        everyone = await self.party(size + self.here.plan.workers, model=QUEUE_MODEL)
+        async with asyncio.timeout(READY_WITHIN_S):
+            while (await self.here.admin.accounts())["requests queued"] + _begun(everyone) < len(everyone.answers):
+                await asyncio.sleep(POLL_S)
+        pairs = list(zip(everyone.connections, everyone.answers, strict=True))
+        waiting = [(connection, answer) for connection, answer in pairs if not answer.begun]
+        others = tuple(connection for connection, answer in pairs if answer.begun)
+        return Party([connection for connection, _ in waiting], [answer for _, answer in waiting], others)
 
     async def connecting(self, size: int) -> Party:
         """The node does not complete the handshake."""
@@ -99,6 +102,10 @@ class Stage:
         async with asyncio.timeout(READY_WITHIN_S):
             while (await self.here.admin.accounts())[what] < value:
                 await asyncio.sleep(POLL_S)
+
+
+def _begun(party: Party) -> int:
+    return sum(answer.begun for answer in party.answers)
 
 
 async def until(true: Callable[[], bool], within_s: float = READY_WITHIN_S) -> None:
