@@ -12,7 +12,9 @@ of the room that the earlier round showed. Telling lowers `known` to what is out
 said to be free is no longer one's own.
 
 Where others wait for a full node, one that holds more than an equal part of it does not refill what it frees: else a
-gateway that takes its own freed room at once would never leave any to them. Alone, a gateway's bound is the cap.
+gateway that takes its own freed room at once would never leave any to them. A trial is each gateway's own: the one
+request it may place there is besides what others, who have found the node well, have there. Alone, a gateway's bound
+is the cap.
 """
 
 from collections.abc import Sequence
@@ -35,16 +37,19 @@ class Bounds:
         self._known: Floats = np.zeros(capacity)
         self._elsewhere: Floats = np.zeros(capacity)
         self._waiting: Floats = np.zeros(capacity)
+        self._on_trial = np.zeros(capacity, dtype=bool)
 
-    def set_cap(self, row: int, cap: float) -> None:
-        """The row may hold `cap` requests from now on."""
+    def set_cap(self, row: int, cap: float, *, on_trial: bool = False) -> None:
+        """The row may hold `cap` requests from now on; `on_trial`, so many of this gateway's own."""
         self.cap[row] = cap
+        self._on_trial[row] = on_trial
         self._rebound(slice(row, row + 1))
 
     def clear(self, row: int) -> None:
         """The row's node is gone, and what was known of it."""
         for column in (self.cap, self.bound, self._known, self._elsewhere, self._waiting):
             column[row] = 0.0
+        self._on_trial[row] = False
 
     def hear(self, row: int, elsewhere: float, told: float) -> None:
         """A round counts `elsewhere` requests of others on the row, and `told` of ours. `renew` puts it to use."""
@@ -72,4 +77,5 @@ class Bounds:
         known = self._known[rows]
         shared = known + np.maximum((whole - known) // self.gateways, 1.0)
         equal_part = self._elsewhere[rows] + np.maximum(whole // (1.0 + self._waiting[rows]), 1.0)
-        self.bound[rows] = np.minimum(np.minimum(shared, equal_part), self.cap[rows])
+        bound = np.minimum(np.minimum(shared, equal_part), self.cap[rows])
+        self.bound[rows] = np.where(self._on_trial[rows], self._elsewhere[rows] + self.cap[rows], bound)

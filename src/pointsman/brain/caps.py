@@ -82,7 +82,7 @@ class Caps:
     def renew(self, row: int, now: float) -> None:
         """Something the row's cap follows from has changed."""
         if self._health.on_trial(row):
-            self._fleet.bounds.set_cap(row, 1.0)
+            self._fleet.bounds.set_cap(row, 1.0, on_trial=True)
             return
         share = self._health.share(row, now)
         if share >= 1.0:

@@ -64,6 +64,16 @@ def test_who_holds_more_than_an_equal_part_leaves_room_to_those_who_wait() -> No
     assert bounds.bound[0] == 8.0
 
 
+def test_a_trial_is_ones_own_whatever_others_have_there() -> None:
+    bounds = alone()
+    bounds.hear(0, 13, 0)
+    bounds.renew(2, [1.0, 0.0])
+    bounds.set_cap(0, 1.0, on_trial=True)
+    assert bounds.bound[0] == 14.0
+    bounds.set_cap(0, 8.0)
+    assert bounds.bound[0] == 8.0
+
+
 def test_a_row_that_is_used_again_knows_nothing() -> None:
     bounds = alone()
     bounds.hear(0, 5, 0)

@@ -5,7 +5,7 @@ from tests.support.driver import TestDriver, chain
 
 from pointsman.brain.life.feedback import BURST
 from pointsman.brain.model.errors import NotFound, TooManyRequests
-from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import Booked, Known, PeerReport, Share
 from pointsman.brain.peers import LINKS_TOLD, links_of
@@ -94,6 +94,21 @@ def test_room_that_another_frees_starts_who_waits() -> None:
     assert driver.waiting
     hear(driver, nodes={"a": Known(Booked(3))})
     assert not driver.waiting
+
+
+def test_a_node_that_others_fill_gets_its_trial_here_too() -> None:
+    driver = gateway(slots=8)
+    for _ in range(2):
+        driver.report("a", ok=False)
+        driver.report("a", ok=False)
+    assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+    driver.tick(60.0)
+    driver.report("a")
+    hear(driver, nodes={"a": Known(Booked(5))})
+    first, _ = driver.submit(), driver.submit()
+    assert set(driver.running.values()) == {first}
+    driver.finish(driver.lease_of(first))
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
 
 
 def test_that_requests_wait_is_told_and_makes_the_others_leave_room() -> None:
