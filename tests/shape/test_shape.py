@@ -21,7 +21,6 @@ COVERED_ELSEWHERE = {
     "observe/figures.py": "tests/unit/observe/test_report.py",
     "reload.py": "tests/e2e/gateway/test_reload.py",
     "serve.py": "tests/agreement/test_gateway_run.py",
-    "workers/everyone.py": "tests/e2e/workers/test_sharing.py",
     "workers/link.py": "tests/e2e/workers/test_sharing.py",
     "workers/member.py": "tests/e2e/workers/test_sharing.py",
     "workers/process.py": "tests/e2e/workers/test_lives.py",

@@ -53,7 +53,9 @@ class Everyone:
 
     async def metrics_page(self) -> bytes:
         """What all have counted, those that are gone included, and the fleet as all see it."""
-        counted = [each for each in await asyncio.gather(*[w.count() for w in self._team.workers.values()]) if each]
+        await asyncio.gather(*[worker.count() for worker in self._team.workers.values()])
+        # One that has ended meanwhile is among those that are gone: from here on nothing is waited for.
+        counted = [worker.last for worker in self._team.workers.values() if worker.last is not None]
         fleet = reading([each.reading for each in counted], self._team.exchange.booked)
         total = Metrics()
         add(total, taken(self._team.counted), nodes=set(fleet.nodes))
@@ -98,7 +100,7 @@ class Everyone:
         if answer.status == 200:
             return answer
         _log.error("worker %d is out of step (%s) and will be replaced", worker.number, answer.text)
-        self._keep(asyncio.ensure_future(self._team.replace(worker.slot)))
+        self._keep(self._team.renew(worker))
         return None
 
 

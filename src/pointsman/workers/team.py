@@ -86,6 +86,11 @@ class Team:
                 return
         _log.info("all workers are replaced")
 
+    async def renew(self, worker: Worker) -> None:
+        """Replace this worker, unless it is leaving anyway."""
+        if self._current[worker.slot] is worker:
+            await self.replace(worker.slot)
+
     async def replace(self, slot: int) -> bool:
         """Replace the slot's worker; false if its successor does not serve, then the old one stays."""
         async with self._replacing:

@@ -64,6 +64,44 @@ async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> Non
     assert "Traceback" not in words
 
 
+async def test_while_no_worker_can_be_had_the_others_have_all_connections(site: Site) -> None:
+    journals = site.folder / "journals"
+    journals.mkdir()
+    await site.start(Engine(), more=f'journal = "{journals}/run.jsonl"')
+    journals.rename(site.folder / "elsewhere")  # a worker that begins cannot write its journal now
+    os.kill((await site.workers())[0], signal.SIGKILL)
+
+    async def all_served() -> bool:
+        async with asyncio.timeout(10):
+            return await asyncio.gather(*[site.one() for _ in range(12)], return_exceptions=True) == [200] * 12
+
+    async def two_serve() -> bool:
+        return (await site.metrics())["pointsman_requests_total"] > 0 and len(await serving(site)) == 2
+
+    await site.until(all_served, 20.0)
+    assert len(await serving(site)) == 1
+    (site.folder / "elsewhere").rename(journals)
+    await site.until(two_serve, 20.0)
+    assert await all_served()
+    assert "the others go on without it" in await site.words()
+
+
+async def serving(site: Site) -> set[int]:
+    """The workers that listen on the data port."""
+    inodes = {
+        fields[9]
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+        if (fields := line.split())[3] == "0A" and int(fields[1].split(":")[1], 16) == site.port
+    }
+    found = set()
+    for pid in await site.workers():
+        for each in Path(f"/proc/{pid}/fd").glob("*"):
+            link = os.readlink(each) if each.is_symlink() else ""
+            if link.removeprefix("socket:[").removesuffix("]") in inodes:
+                found.add(pid)
+    return found
+
+
 async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> None:
     journal = site.folder / "run.jsonl"
     await site.start(Engine(gap_s=0.04), more=f'journal = "{journal}"')
