@@ -57,7 +57,7 @@ def route(method: str, path: str) -> Route:
 
 async def change(team: FakeTeam) -> Any:
     kept: list[Any] = []
-    everyone = Everyone(cast(Any, team), kept.append)
+    everyone = Everyone(cast(Any, team), lambda work: kept.append(asyncio.ensure_future(work)))
     answer = await everyone.answer(route("PUT", "/policy"), Call(body=PolicyChange("jffc")))
     await asyncio.gather(*kept)
     await asyncio.gather(*kept)  # what those asked to be kept, too
