@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.reports import NodeReport
 from pointsman.gateway.settings import Timeouts
 
@@ -86,3 +87,32 @@ async def test_nobody_there(world: World) -> None:
     world.gateway.add_node(NodeSpec(url="http://127.0.0.1:1"))
     await world.until(lambda: bool(reports))
     assert (reports[0].ok, reports[0].reason) == (False, "refused")
+
+
+async def test_a_node_whose_pages_hang_delays_no_other(world: World) -> None:
+    async with ScriptedUpstream(GOOD) as stuck, ScriptedUpstream(GOOD) as good:
+        stuck.pages = {"/health": HANG, "/v1/models": HANG, "/metrics": HANG}
+        await world.start(
+            [NodeSpec(url=stuck.url), NodeSpec(url=good.url)], timeouts=Timeouts(probe_s=30, lame_duck_s=0)
+        )
+        await world.until(lambda: world.dispatcher.available() == 1, 1.0)
+        client = await world.client()
+        models = await client.ask(path="/v1/models", method="GET")
+        assert [model["id"] for model in models.json()["data"]] == ["m"]
+
+
+async def test_a_probe_that_hung_does_not_hold_up_the_next(world: World) -> None:
+    reports: list[NodeReport] = []
+    async with ScriptedUpstream(GOOD) as node:
+        node.pages = {"/health": HANG}
+        await world.start([], timeouts=QUICK)
+        world.gateway.driver.report = reports.append  # type: ignore[method-assign]
+        spec = NodeSpec(url=node.url, id="n")
+        world.gateway.add_node(spec)
+        await world.until(lambda: len(reports) == 1)
+        assert reports[0].seconds == pytest.approx(0.1, abs=0.09)
+        node.pages = {}
+        world.gateway.driver.call(lambda now: [Probe(spec)])
+        await world.until(lambda: len(reports) == 2, 1.0)
+        assert [report.ok for report in reports] == [False, True]
+        assert reports[1].seconds < 0.1
