@@ -12,6 +12,7 @@ import msgspec
 
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
+from pointsman.brain.evacuation import Evacuation
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.feedback import FeedbackDesk, Served
@@ -70,6 +71,7 @@ class Dispatcher:
             settings, self.fleet, self.placement, self._agenda, self._tickets, self._place, self._refuse, self._out
         )
         self._leases: dict[int, Lease] = {}
+        self._evacuation = Evacuation(self.fleet, self._leases, self._tickets, self._retries, self._agenda, self._out)
         self._last_ticket = 0
         self._last_lease = 0
         self._refreshed = now
@@ -193,12 +195,11 @@ class Dispatcher:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         """A probe, scrape or heartbeat of a node.
 
-        What a node that is down and fails its probe has not begun to answer is aborted, to be tried elsewhere:
-        nothing else would end a plain request on a node that hangs.
+        What a node that is down and fails its probe has not begun to answer is tried elsewhere.
         """
         down = self.membership.report(report, now)
         if down is not None:
-            self._out.extend(self._abandoned(down))
+            self._evacuation.begin(down, now)
         return self._pumped_all(now)
 
     def feedback(self, report: ClientReport, now: float) -> list[Order]:
@@ -416,11 +417,6 @@ class Dispatcher:
                 now - lease.started, tpot, lease.overlap_tokens, final,
             )
         )  # fmt: skip
-
-    def _abandoned(self, row: int) -> list[Order]:
-        """Aborts of what the node at `row` has not begun to answer."""
-        leases = self._leases.values()
-        return [Abort(lease.id, "node_down") for lease in leases if lease.row == row and lease.first_at is None]
 
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""

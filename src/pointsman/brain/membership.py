@@ -257,10 +257,12 @@ class Membership:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         elif report.running is None and report.load is None:
             self._emit(LoadUnknown(now, report.node))
-        late = report.ok and self._delays.observe(row, report.seconds) and not self._flows(row, report, now)
+        late = self._delays.abnormal(row, report.seconds) and not self._flows(row, report, now)
+        if report.ok:
+            self._delays.observe(row, report.seconds)
         event = self.health.probed(row, report.ok, now, late=late)
         if event is not None and (fit or event is not Event.ADMITTED):
-            reason = f"answered after {report.seconds:.1f} s" if event is Event.PROBED_LATE else report.reason
+            reason = report.reason if not report.ok else f"answered after {report.seconds:.1f} s" if late else ""
             self._move(row, event, now, reason)
 
     def _flows(self, row: int, report: NodeReport, now: float) -> bool:

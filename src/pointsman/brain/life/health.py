@@ -38,7 +38,7 @@ class Event(StrEnum):
     RETURNABLE = "returnable"  # time out is over and a probe succeeded
     PROBED_WELL = "probed_well"
     PROBED_BADLY = "probed_badly"  # PROBE_FAILS failures in a row
-    PROBED_LATE = "probed_late"  # PROBE_LAGS abnormal delays in a row
+    PROBED_LATE = "probed_late"  # PROBE_LAGS abnormal delays in a row, or one that ended in a failure
     SERVED = "served"  # a real request went well, or its first token came
     TRIPPED = "tripped"  # too many real requests failed, or the trial one
     DRAINED = "drain"
@@ -150,7 +150,7 @@ class Health:
         record.probe_fails = 0 if well else record.probe_fails + 1
         record.probe_lags = record.probe_lags + 1 if late else 0
         if not well:
-            return self._probe_failed(record)
+            return self._probe_failed(record, late)
         if record.state is NodeState.DOWN:
             return Event.RETURNABLE if now >= record.out_until else None
         if record.state is NodeState.JOINING:
@@ -189,7 +189,11 @@ class Health:
         record = self.records[row]
         return record.state is NodeState.JOINING and not record.new
 
-    def _probe_failed(self, record: Record) -> Event | None:
+    def _probe_failed(self, record: Record, late: bool) -> Event | None:
+        """A probe that failed and was late as well is two bad signs: an answer that does not come at all."""
+        if late and record.state is NodeState.UP:
+            record.probe_fails = 0
+            return Event.PROBED_LATE
         if record.probe_fails < PROBE_FAILS:
             return None
         record.probe_fails = 0

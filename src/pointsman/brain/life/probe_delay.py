@@ -28,12 +28,14 @@ class ProbeDelays:
         """The node has left."""
         self._seen.pop(row, None)
 
-    def observe(self, row: int, seconds: float) -> bool:
-        """One good probe; whether its delay was abnormal."""
-        if seconds > LEAST_SECONDS and seconds > FACTOR * self._usual(row):
-            return True
-        self._seen.setdefault(row, deque(maxlen=REMEMBERED)).append(seconds)
-        return False
+    def abnormal(self, row: int, seconds: float) -> bool:
+        """Whether a probe that took so long, to be answered or to fail, was abnormally late."""
+        return seconds > LEAST_SECONDS and seconds > FACTOR * self._usual(row)
+
+    def observe(self, row: int, seconds: float) -> None:
+        """One good probe."""
+        if not self.abnormal(row, seconds):
+            self._seen.setdefault(row, deque(maxlen=REMEMBERED)).append(seconds)
 
     def _usual(self, row: int) -> float:
         """The longer of the node's own median delay and its peers'; infinite while neither is known."""

@@ -4,6 +4,8 @@ At most `tries` nodes see one request. A try that cost its node nothing is repea
 under a share of the active requests, so that a failing fleet is not asked for more and more.
 """
 
+from math import ceil
+
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.settings import BrainSettings
 
@@ -25,8 +27,12 @@ class RetryBudget:
             return False
         if attempts >= self._settings.tries:
             return False
+        return outcome.free or self.room(active) > 0
+
+    def room(self, active: int) -> int:
+        """How many more retries that are not free may begin beside so many `active` requests."""
         limit = max(self._settings.retry_floor, self._settings.retry_share * active)
-        return outcome.free or self.in_flight < limit
+        return max(0, ceil(limit - self.in_flight))
 
     def taken(self) -> None:
         """A retry that is not free begins."""

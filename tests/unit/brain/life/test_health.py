@@ -95,6 +95,14 @@ def test_two_late_probes_make_suspect_and_one_in_time_clears_it(health: Health) 
     assert health.probed(0, True, 4.0) is Event.PROBED_WELL
 
 
+def test_a_probe_that_failed_and_was_late_is_two_bad_signs_for_a_node_that_is_up(health: Health) -> None:
+    up(health)
+    assert health.probed(0, False, 0.0, late=True) is Event.PROBED_LATE
+    health.on(0, Event.PROBED_LATE, 0.0)
+    assert health.probed(0, False, 1.0, late=True) is None
+    assert health.probed(0, False, 2.0, late=True) is Event.PROBED_BADLY
+
+
 def test_doubt_begins_with_the_first_bad_sign_and_ends_with_a_good_one(health: Health) -> None:
     assert health.in_doubt(0)
     up(health)

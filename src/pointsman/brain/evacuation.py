@@ -1,0 +1,58 @@
+"""Takes what hangs on a node that is down to other nodes, no faster than retries are allowed.
+
+A node that stops without closing its connections leaves requests behind that nothing would end: of plain ones not even
+a first token is awaited. All of them at once would exceed the budget for retries, and fail for that. So they are
+aborted as the budget has room; what is left after some time is aborted anyway, to fail rather than wait.
+"""
+
+from collections.abc import Mapping, Sized
+
+from pointsman.brain.agenda import Agenda
+from pointsman.brain.fleet import Fleet
+from pointsman.brain.lease import Lease
+from pointsman.brain.life.retry import RetryBudget
+from pointsman.brain.model.node import NodeState
+from pointsman.brain.model.orders import Abort, Order
+
+STEP_SECONDS = 0.1
+"""Between two looks at the budget: most requests that a node left behind take longer elsewhere."""
+MOST_SECONDS = 30.0
+"""Of waiting for room in the budget, about the first token of one's own patience."""
+
+
+class Evacuation:
+    """Puts aborts in `out`. `leases` and `tickets` are those open."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        leases: Mapping[int, Lease],
+        tickets: Sized,
+        retries: RetryBudget,
+        agenda: Agenda,
+        out: list[Order],
+    ) -> None:
+        self._fleet = fleet
+        self._leases = leases
+        self._tickets = tickets
+        self._retries = retries
+        self._agenda = agenda
+        self._out = out
+        self._began: dict[int, float] = {}
+
+    def begin(self, row: int, now: float) -> None:
+        """The node at `row` is down and did not answer its probe."""
+        if row not in self._began:
+            self._began[row] = now
+            self._step(row, now)
+
+    def _step(self, row: int, now: float) -> None:
+        stuck = []
+        if self._fleet.states[row] is NodeState.DOWN:
+            stuck = [lease.id for lease in self._leases.values() if lease.row == row and lease.first_at is None]
+        room = self._retries.room(len(self._tickets)) if now - self._began[row] < MOST_SECONDS else len(stuck)
+        self._out.extend(Abort(lease, "node_down") for lease in stuck[:room])
+        if len(stuck) > room:
+            self._agenda.add(now + STEP_SECONDS, self._step, row)
+        else:
+            del self._began[row]

@@ -1,0 +1,75 @@
+"""What a stopped node left behind goes elsewhere as the budget for retries allows, and none of it fails for that."""
+
+from tests.support.driver import TestDriver
+
+from pointsman.brain.evacuation import MOST_SECONDS, STEP_SECONDS
+
+
+def stopped(requests: int, **settings: object) -> tuple[TestDriver, list[int]]:
+    """A node that holds the oldest `requests` of a fleet, of which nothing comes; the driver, and their tickets."""
+    driver = TestDriver("round_robin", **{"retry_floor": 3, "retry_share": 0.0} | settings)
+    driver.add("a", slots=100)
+    tickets = [driver.submit(stream=False) for _ in range(requests)]
+    driver.add("b", slots=100)
+    driver.add("c", slots=100)
+    for _ in range(4):
+        driver.report("a", ok=False, reason="timeout")
+    return driver, tickets
+
+
+def left(driver: TestDriver) -> int:
+    return list(driver.node_of.values()).count("a")
+
+
+def test_only_as_many_as_the_budget_allows_are_moved_at_a_time() -> None:
+    driver, tickets = stopped(10)
+    assert left(driver) == 7
+    driver.tick(STEP_SECONDS)
+    assert left(driver) == 7
+    moved = [ticket for ticket in tickets if driver.node(ticket) != "a"]
+    for ticket in moved[:2]:
+        driver.finish(driver.lease_of(ticket))
+    driver.tick(STEP_SECONDS)
+    assert left(driver) == 5
+    while driver.running:
+        for lease in [lease for lease, node in driver.node_of.items() if node != "a"]:
+            driver.finish(lease)
+        driver.tick(STEP_SECONDS)
+    assert {driver.ended[ticket] for ticket in tickets} == {"ok"}
+
+
+def test_further_bad_probes_do_not_hurry_it() -> None:
+    driver, _ = stopped(10)
+    for _ in range(5):
+        driver.report("a", ok=False, reason="timeout")
+    assert left(driver) == 7
+
+
+def test_after_some_time_what_is_left_fails() -> None:
+    driver, tickets = stopped(10)
+    driver.tick(MOST_SECONDS + STEP_SECONDS)
+    assert left(driver) == 0
+    assert [driver.ended.get(ticket) for ticket in tickets].count("node_failed") == 7
+
+
+def test_a_node_that_is_back_keeps_what_it_has_left() -> None:
+    driver, _ = stopped(10, ejection_s=1.0)
+    driver.tick(1.5)
+    driver.report("a")
+    driver.tick(MOST_SECONDS)
+    assert left(driver) == 7
+    driver.tick(MOST_SECONDS)
+    assert left(driver) == 7
+
+
+def test_what_has_begun_to_be_answered_stays() -> None:
+    driver = TestDriver("round_robin")
+    driver.add("a")
+    driver.add("b")
+    tickets = [driver.submit() for _ in range(2)]
+    first = next(ticket for ticket in tickets if driver.node(ticket) == "a")
+    driver.first_token(driver.lease_of(first))
+    driver.tick(10.0)
+    for _ in range(4):
+        driver.report("a", ok=False, reason="timeout")
+    assert driver.node(first) == "a"
