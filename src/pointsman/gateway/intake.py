@@ -89,7 +89,9 @@ class Intake:
             session=present(body.user).decode(errors="replace").strip('"') if body.user else "",
             route=route.path,
         )
-        return self._with_edits(route, head, with_salt(data, body, salt), body, request, expires)
+        if salt:
+            data = with_salt(data, body, salt)
+        return self._with_edits(route, head, data, body, request, expires)
 
     def _with_edits(
         self, route: Route, head: RequestHead, data: bytes, body: Body, request: Request, expires: float

@@ -176,7 +176,8 @@ class ClientConnection(asyncio.Protocol):
                 self._closing = True
                 self._waiting.append(error)
                 self._serve_waiting()
-        self._await_rest()
+        if not self._busy:
+            self._await_rest()
 
     def connection_lost(self, error: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._server.connections.discard(self)
@@ -238,7 +239,8 @@ class ClientConnection(asyncio.Protocol):
         self._answered(keep_alive)
         if self._waiting:
             self._serve_waiting()
-        self._say_continue()
+        if self._continue_due:
+            self._say_continue()
         self._await_rest()
 
     def check(self, now: float) -> None:

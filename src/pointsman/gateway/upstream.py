@@ -177,7 +177,8 @@ class UpstreamConnection(asyncio.Protocol):
         self._sink = None
         self._answered += 1
         if self._reader.reusable and self.usable:
-            self.resume()
+            if self._paused:
+                self.resume()
             self._reader.expect_response()
             self._pool.give_back(self)
         else:

@@ -62,4 +62,4 @@ def tenant_salt(body: Body, tenant: str) -> bytes:
 
 def with_salt(data: bytes, body: Body, salt: bytes) -> bytes:
     """`data` with `salt` for its own; the same object where that is no change."""
-    return data if not body.cache_salt or salt == present(body.cache_salt) else with_member(data, "cache_salt", salt)
+    return data if salt == present(body.cache_salt) else with_member(data, "cache_salt", salt)
