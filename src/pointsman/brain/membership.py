@@ -267,7 +267,7 @@ class Membership:
 
     def _flows(self, row: int, report: NodeReport, now: float) -> bool:
         """Whether tokens came from the node since its probe began, or shortly before."""
-        return self._progress.get(row, -inf) > now - max(report.seconds, FLOW_SECONDS)
+        return report.flowing or self._progress.get(row, -inf) > now - max(report.seconds, FLOW_SECONDS)
 
     def _served(self, row: int, well: bool, now: float, reason: str = "") -> None:
         event = self.health.served(row, well)

@@ -118,6 +118,7 @@ class Attempt:
         """Give up when the node has been silent for too long."""
         if self._heard:
             self._heard = False
+            self._target.pool.heard_at = now
             if self._reply.started:  # until then, as with a role alone, it is the first token that is waited for
                 self._deadline = now + self._timeouts.between_tokens_s
         if now >= self._deadline:

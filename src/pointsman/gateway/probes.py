@@ -16,6 +16,7 @@ import msgspec
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.reports import NodeReport
 from pointsman.clock import Clock
+from pointsman.gateway.deadlines import SWEEP_S
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.fetch import Fetched, FetchFailed, fetch
 from pointsman.gateway.settings import Timeouts
@@ -26,6 +27,8 @@ from pointsman.wire.exposition import EngineReading, read_exposition
 
 Document = TypeVar("Document")
 
+FLOW_S = 2.0
+"""Answers that came so lately count for a probe that fails at once, too."""
 _UNKNOWN_PATH = (404, 405, 501)
 
 
@@ -78,8 +81,9 @@ class Probes:
 
     async def _probe(self, node: NodeSpec) -> None:
         began = self._clock.now()
+        target = self._targets.of(node)
         try:
-            report = await self._examine(node, began)
+            report = await self._examine(node, target, began)
         except ConnectFailed as failure:
             if failure.reason == NO_SOCKET:  # that says nothing about the node
                 return
@@ -87,10 +91,14 @@ class Probes:
         except (FetchFailed, TimeoutError, OSError, ValueError) as error:
             report = self._bad(node, str(error) or "timeout", began)
         if self.driver is not None:
-            self.driver.report(report)
+            self.driver.report(msgspec.structs.replace(report, flowing=self._flows(target, began)))
 
-    async def _examine(self, node: NodeSpec, began: float) -> NodeReport:
-        target = self._targets.of(node)
+    def _flows(self, target: Target, began: float) -> bool:
+        """Whether answers to requests came from the node while it was probed, or shortly before the end of that."""
+        now = self._clock.now()
+        return target.pool.heard_at > now - max(now - began - SWEEP_S, FLOW_S)
+
+    async def _examine(self, node: NodeSpec, target: Target, began: float) -> NodeReport:
         health = await fetch(target, "/health", self._timeouts.probe_s)
         if not 200 <= health.status < 300 and health.status not in _UNKNOWN_PATH:
             return self._bad(node, f"status_{health.status}", began)

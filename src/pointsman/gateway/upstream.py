@@ -193,15 +193,16 @@ class UpstreamConnection(asyncio.Protocol):
 
 
 class Pool:
-    """The connections to one origin."""
+    """The connections to one origin. `heard_at` is when the last bytes of a request's answer came, a sweep late."""
 
-    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "origin")
+    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "heard_at", "origin")
 
     def __init__(
         self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits, tls: ssl.SSLContext | None
     ) -> None:
         self.origin = origin
         self._clock = clock
+        self.heard_at = float("-inf")
         self._idle: list[UpstreamConnection] = []
         self.configure(timeouts, limits, tls)
 

@@ -1,5 +1,6 @@
 """Nodes are asked how they are, and what they say is reported."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.reports import NodeReport
 from pointsman.gateway.settings import Timeouts
 
-from .conftest import World
-from .scripted_upstream import HANG, ScriptedUpstream, always, respond
+from .conftest import World, chat
+from .scripted_upstream import DONE, HANG, ROLE, ScriptedUpstream, always, event, respond, stream
 
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
 GOOD = always(respond(b"{}"))
+SLOW_PROBES = Timeouts(probe_s=0.5, lame_duck_s=0)
 QUICK = Timeouts(probe_s=0.1, connect_s=0.1, lame_duck_s=0)
 
 
@@ -116,3 +118,25 @@ async def test_a_probe_that_hung_does_not_hold_up_the_next(world: World) -> None
         await world.until(lambda: len(reports) == 2, 1.0)
         assert [report.ok for report in reports] == [False, True]
         assert reports[1].seconds < 0.1
+
+
+async def test_while_an_answer_comes_however_slowly_a_late_probe_takes_no_node_out(world: World) -> None:
+    reports: list[NodeReport] = []
+    await world.open(stream(ROLE, *[event({"content": "x"})] * 9, DONE, gap_s=0.3), timeouts=SLOW_PROBES)
+    report = world.gateway.driver.report
+    world.gateway.driver.report = lambda each: (reports.append(each), report(each))[1]  # type: ignore[method-assign]
+    node, client = world.nodes[0], await world.client()
+    node.pages = {"/health": HANG}
+    client.send(chat(stream=True))
+    for number in range(2):
+        await asyncio.sleep(0.5)
+        world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
+        await world.until(lambda made=number: len(reports) > made)
+    assert [(each.ok, each.flowing) for each in reports] == [(False, True)] * 2
+    assert world.dispatcher.available() == 1
+    assert (await client.response()).complete
+
+
+async def test_nothing_flows_from_a_node_that_stands_still(world: World) -> None:
+    report = await report_of(world, {"/health": HANG})
+    assert not report.flowing

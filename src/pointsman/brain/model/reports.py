@@ -6,7 +6,8 @@ import msgspec
 class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One reading of one node. None means: this source does not say.
 
-    `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail.
+    `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail,
+    `flowing` whether answers to requests came from it meanwhile.
     `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a
     plain server's own figure.
     """
@@ -15,6 +16,7 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     ok: bool
     reason: str = ""
     seconds: float = 0.0
+    flowing: bool = False
     models: tuple[str, ...] | None = None
     running: int | None = None
     waiting: int | None = None
