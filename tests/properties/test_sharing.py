@@ -19,7 +19,7 @@ from tests.support.driver import TestDriver, chain
 from pointsman.brain.bounds import Bounds
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.sharing import PeerReport
-from pointsman.workers.exchange import Exchange
+from pointsman.workers.hub import Hub
 
 EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "40"))
 NODES = ("a", "b")
@@ -54,10 +54,10 @@ class Sharing(RuleBasedStateMachine):
     @initialize(count=st.integers(2, 4), slots=st.integers(1, 9))
     def begin(self, count: int, slots: int) -> None:
         self.slots = slots
-        self.exchange = Exchange()
+        self.hub = Hub()
         self.gateways = {number: Gateway(number) for number in range(count)}
         for number, gateway in self.gateways.items():
-            self.exchange.join(number)
+            self.hub.join(number)
             for name in NODES:
                 gateway.driver.add(name, slots=slots)
         self.make_round()
@@ -102,7 +102,7 @@ class Sharing(RuleBasedStateMachine):
         """Of the rounds that are not heard yet there is only this one: an earlier one arrives first."""
         for gateway in self.gateways.values():
             gateway.arrive()
-            gateway.coming = self.exchange.report(gateway.number)
+            gateway.coming = self.hub.report(gateway.number)
 
     @rule(data=st.data())
     def round_arrives(self, data: st.DataObject) -> None:
@@ -113,7 +113,7 @@ class Sharing(RuleBasedStateMachine):
     def killed(self, data: st.DataObject) -> None:
         gone = self.pick(data)
         del self.gateways[gone.number]
-        self.exchange.leave(gone.number)
+        self.hub.leave(gone.number)
 
     @rule(data=st.data())
     def passes_time(self, data: st.DataObject) -> None:
@@ -133,7 +133,7 @@ class Sharing(RuleBasedStateMachine):
 
     def deliver(self, gateway: Gateway) -> None:
         for share in gateway.driver.told[gateway.told :]:
-            self.exchange.tell(gateway.number, share)
+            self.hub.tell(gateway.number, share)
         gateway.told = len(gateway.driver.told)
 
     def settle(self) -> None:
@@ -159,7 +159,7 @@ class Sharing(RuleBasedStateMachine):
         for gateway in self.gateways.values():
             assert not any(booked != type(booked)() for booked in gateway.driver.others.values())
             gateway.driver.rest()
-        assert not self.exchange._sums
+        assert not self.hub._sums
 
     def nobody_waits_for_ever(self) -> None:
         """As long as others make room, each gets its turn within as many exchanges as there are requests."""

@@ -84,10 +84,10 @@ class Caps:
         if self._health.on_trial(row):
             self._fleet.bounds.set_cap(row, 1.0, on_trial=True)
             return
-        share = self._health.share(row, now)
-        if share >= 1.0:
+        ramp = self._health.ramp(row, now)
+        if ramp >= 1.0:
             self._ramping.discard(row)
-        cap = float(self._fleet.columns.slots[row]) * self._weight[row] * share
+        cap = float(self._fleet.columns.slots[row]) * self._weight[row] * ramp
         cap = max(1.0, self._lowered(row, cap))
         until, held = self._busy.get(row, (now, cap))
         if now >= until:

@@ -19,9 +19,9 @@ from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, 
 from pointsman.config.tls import node_context, server_context
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
-from pointsman.gateway.peers import Peers
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.trusted_peers import TrustedPeers
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
@@ -117,7 +117,7 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
     if config.timeouts.total_s > config.brain.lease_s:
         raise ConfigError(f"`timeouts.total_s` must not be above `brain.lease_s`, which is {config.brain.lease_s:g}")
     try:
-        Peers(config.trusted_peers)
+        TrustedPeers(config.trusted_peers)
     except ValueError as error:
         raise ConfigError(f"`trusted_peers`: {error}") from None
     return GatewaySettings(

@@ -16,6 +16,7 @@ and back:
     reply           framed as the client can take it
 
 Beside the way: `app` puts it all together and stops it; `routes` and `access` say which paths and whose keys; `probes`
-asks nodes how they are, by `fetch`; `deadlines` ends what takes too long; `settings` holds the time-outs and limits;
-`peers` knows whose word counts on whose behalf they ask; `tls` exchanges certificates.
+asks nodes how they are, by `fetch`; `feedback` reads what clients say of answers; `deadlines` ends what takes too long,
+and `hangup` sees who has left; `settings` holds the time-outs and limits; `trusted_peers` knows whose word counts on
+whose behalf they ask; `tls` exchanges certificates.
 """

@@ -27,15 +27,16 @@ from pointsman.gateway.exchange import Relaying
 from pointsman.gateway.front import Front
 from pointsman.gateway.intake import Intake
 from pointsman.gateway.origin import Origin
-from pointsman.gateway.peers import Peers
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
+from pointsman.gateway.trusted_peers import TrustedPeers
 
 BACKLOG = 4096
+"""Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn)."""
 SHUTDOWN_S = 3600.0
 """Seconds for the closing words of TLS: no limit of its own, the connections' deadlines are what ends it."""
 FLUSH_S = 0.25
@@ -180,8 +181,8 @@ class Gateway:
         if self._listener is not None:
             self._listener.close()
 
-    def _peers(self) -> Peers:
-        return Peers(self.settings.trusted_peers, told=self.settings.forwarded_for)
+    def _peers(self) -> TrustedPeers:
+        return TrustedPeers(self.settings.trusted_peers, told=self.settings.forwarded_for)
 
     def _new_front(self) -> Front:
         """What a request meets, made of the settings there are now."""

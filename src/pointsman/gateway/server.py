@@ -18,10 +18,10 @@ import msgspec
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.clock import Clock
 from pointsman.gateway.deadlines import Deadlines
-from pointsman.gateway.peers import Peers
+from pointsman.gateway.hangup import hung_up
 from pointsman.gateway.reply import Reply, error_lines
 from pointsman.gateway.settings import Limits, Timeouts
-from pointsman.gateway.sockets import peer_left
+from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.wire.http1.framing import CONTINUE
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
 from pointsman.wire.openai.errors import error_body
@@ -81,16 +81,16 @@ class Server:
         clock: Clock,
         timeouts: Timeouts,
         limits: Limits,
-        peers: Peers | None = None,
+        peers: TrustedPeers | None = None,
     ) -> None:
         self.deadlines = deadlines
         self.clock = clock
-        self.configure(front, timeouts, limits, peers or Peers())
+        self.configure(front, timeouts, limits, peers or TrustedPeers())
         self.connections: set[ClientConnection] = set()
         self.stopping = False
         self.retiring = False
 
-    def configure(self, front: Front, timeouts: Timeouts, limits: Limits, peers: Peers) -> None:
+    def configure(self, front: Front, timeouts: Timeouts, limits: Limits, peers: TrustedPeers) -> None:
         """Serve the requests that begin from now on so; connections there are keep their sizes and peers."""
         self.front = front
         self.timeouts = timeouts
@@ -253,7 +253,7 @@ class ClientConnection(asyncio.Protocol):
         elif not self._busy:
             if now >= self._deadline:
                 self._transport.abort()
-        elif not self._transport.is_reading() and peer_left(self._transport):
+        elif not self._transport.is_reading() and hung_up(self._transport):
             self._transport.abort()
 
     def close_if_idle(self) -> None:

@@ -49,14 +49,14 @@ class Everyone:
         if not good:
             raise Failed(answers[0].text, answers[0].status, answers[0].code)
         values = [msgspec.msgpack.decode(answer.value, type=route.answer or Any) for answer in good]
-        return merged(route, call, values, self._team.exchange.booked)
+        return merged(route, call, values, self._team.hub.booked)
 
     async def metrics_page(self) -> bytes:
         """What all have counted, those that are gone included, and the fleet as all see it."""
         await asyncio.gather(*[worker.count() for worker in self._team.workers.values()])
         # One that has ended meanwhile is among those that are gone: from here on nothing is waited for.
         counted = [worker.last for worker in self._team.workers.values() if worker.last is not None]
-        fleet = reading([each.reading for each in counted], self._team.exchange.booked)
+        fleet = reading([each.reading for each in counted], self._team.hub.booked)
         total = Metrics()
         add(total, taken(self._team.counted), nodes=set(fleet.nodes))
         total.configured_at = 0.0  # theirs is of no consequence any more

@@ -1,6 +1,6 @@
 """One answer out of those of all workers.
 
-What is booked on a node adds up, and the supervisor knows the sums (`exchange`). Of everything else that workers see
+What is booked on a node adds up, and the supervisor knows the sums (`hub`). Of everything else that workers see
 for themselves the greatest is told, of a node's share the least; a node's state is the one that most of them see.
 """
 

@@ -9,7 +9,7 @@ import socket
 from contextlib import ExitStack
 from typing import Any
 
-BACKLOG = 4096
+from pointsman.gateway.app import BACKLOG
 
 
 def listeners(host: str, port: int, count: int) -> list[socket.socket]:

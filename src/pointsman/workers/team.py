@@ -20,7 +20,7 @@ from pointsman.config.serve import ServeConfig
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.tally import add
 from pointsman.workers.changes import Changes
-from pointsman.workers.exchange import Exchange
+from pointsman.workers.hub import Hub
 from pointsman.workers.messages import Configure, Heard, Retire, Stop, Welcome
 from pointsman.workers.process import NoAnswer, Worker
 from pointsman.workers.sockets import another
@@ -46,7 +46,7 @@ class Team:
 
     def __init__(self, config: ServeConfig, sockets: list[socket.socket], secret: bytes, clock: Clock) -> None:
         self.changes = Changes()
-        self.exchange = Exchange()
+        self.hub = Hub()
         self.counted = Metrics()  # by workers that are gone
         self.workers: dict[int, Worker] = {}
         self.restarts = 0
@@ -137,7 +137,7 @@ class Team:
             listener, Welcome(number, listener.fileno(), self._secret, self._config, self.changes.made())
         )
         self.workers[worker.number] = worker
-        self.exchange.join(worker.number)
+        self.hub.join(worker.number)
         self._round()
         self._do(self._watch(worker, self._clock.now()))
         self._do(self._teach(worker))
@@ -147,7 +147,7 @@ class Team:
         """Let a new worker believe what the others do: it would send prompts anywhere but to their caches."""
         for other in self.serving:
             with suppress(NoAnswer):
-                self.exchange.recall(worker.number, await other.recall())
+                self.hub.recall(worker.number, await other.recall())
                 self._soon()
                 return
 
@@ -162,7 +162,7 @@ class Team:
         """Wait for the worker's end, account for it, and let another follow if nobody asked for it."""
         status = await worker.ended()
         del self.workers[worker.number]
-        self.exchange.leave(worker.number)
+        self.hub.leave(worker.number)
         self._soon()
         if worker.last is not None:
             add(self.counted, worker.last.tally)
@@ -205,7 +205,7 @@ class Team:
         return 0.0 if ends <= 1 else min(LONGEST_PAUSE_S, PAUSE_S * 2.0 ** (ends - 2))
 
     def _told(self, worker: Worker, share: Share) -> None:
-        self.exchange.tell(worker.number, share)
+        self.hub.tell(worker.number, share)
         self._soon()
 
     def _soon(self) -> None:
@@ -218,7 +218,7 @@ class Team:
         self._round_due = False
         for worker in self.workers.values():
             if not worker.link.behind:
-                report = self.exchange.report(worker.number)
+                report = self.hub.report(worker.number)
                 if report is not None:
                     worker.send(Heard(report))
 

@@ -11,7 +11,7 @@ from pointsman.admin.routes import ROUTES, Call, NotReady, Route
 from pointsman.admin.values import Health, PolicyChange, PolicyInUse
 from pointsman.workers.changes import Changes
 from pointsman.workers.everyone import Everyone
-from pointsman.workers.exchange import Exchange
+from pointsman.workers.hub import Hub
 from pointsman.workers.messages import Answer, Question
 from pointsman.workers.process import NoAnswer
 
@@ -40,7 +40,7 @@ class FakeTeam:
     def __init__(self, *workers: FakeWorker) -> None:
         self.workers = {worker.number: worker for worker in workers}
         self.changes = Changes()
-        self.exchange = Exchange()
+        self.hub = Hub()
         self.replaced: list[int] = []
 
     @property

@@ -65,14 +65,6 @@ class FeedbackDesk:
         self._served[report.tenant, report.request] = None
         return served
 
-    def _find(self, report: ClientReport, now: float) -> Served:
-        served = self._served.get((report.tenant, report.request), _UNKNOWN)
-        if served is None:
-            raise Conflict("there was feedback on this request already", param="request_id")
-        if now - served.ended > REMEMBERED_SECONDS:
-            raise NotFound("no request of this id has ended of late", param="request_id")
-        return served
-
     def pay(self, tenant: str, now: float) -> None:
         """Take one complaint out of the tenant's bucket. Raises TooManyRequests if it is empty."""
         full_at = max(now, self._full_at.get(tenant, now))
@@ -82,6 +74,14 @@ class FeedbackDesk:
         if len(self._full_at) >= TENANTS:
             self._full_at = {name: due for name, due in self._full_at.items() if due > now}
         self._full_at[tenant] = full_at + SPACING_SECONDS
+
+    def _find(self, report: ClientReport, now: float) -> Served:
+        served = self._served.get((report.tenant, report.request), _UNKNOWN)
+        if served is None:
+            raise Conflict("there was feedback on this request already", param="request_id")
+        if now - served.ended > REMEMBERED_SECONDS:
+            raise NotFound("no request of this id has ended of late", param="request_id")
+        return served
 
 
 _UNKNOWN = Served(0, 0, False, float("-inf"))

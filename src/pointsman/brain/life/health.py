@@ -27,7 +27,7 @@ PROBE_LAGS = 2
 """Probes in a row that came back, but abnormally late, that make a node suspect."""
 JITTER = 0.2
 """Times out are drawn from this share around what is due."""
-LEAST_SHARE = 0.1
+LEAST_RAMP = 0.1
 """Part of its concurrency that a node starts with when it is back, and all that one that is down gets in panic."""
 
 
@@ -170,19 +170,19 @@ class Health:
         """The node shall work again: whether it comes up at once or has to be tried first."""
         return Event.UNDRAINED if self.records[row].probed_well else Event.UNDRAINED_IN_DOUBT
 
-    def share(self, row: int, now: float) -> float:
-        """The part of its concurrency a node may fill: 0.1 to 1 over the slow start after its return.
+    def ramp(self, row: int, now: float) -> float:
+        """The part of its concurrency a node may fill: LEAST_RAMP to 1 over the slow start after its return.
 
-        A node that is down may fill the least, in case all others are no better.
+        A node that is down may fill the least, in case all others are no better. Ends a ramp that is over.
         """
         record = self.records[row]
         if record.state is NodeState.DOWN:
-            return LEAST_SHARE
+            return LEAST_RAMP
         if not record.ramping:
             return 1.0
-        share = LEAST_SHARE + (1.0 - LEAST_SHARE) * (now - record.up_since) / self._settings.slow_start_s
-        record.ramping = share < 1.0
-        return min(1.0, share)
+        part = LEAST_RAMP + (1.0 - LEAST_RAMP) * (now - record.up_since) / self._settings.slow_start_s
+        record.ramping = part < 1.0
+        return min(1.0, part)
 
     def on_trial(self, row: int) -> bool:
         """Whether the node is back from a fall and may hold one request only."""

@@ -118,10 +118,10 @@ def test_doubt_begins_with_the_first_bad_sign_and_ends_with_a_good_one(health: H
         assert not health.in_doubt(0)
 
 
-def test_a_node_that_is_down_may_fill_the_least_share(health: Health) -> None:
+def test_a_node_that_is_down_may_fill_the_least(health: Health) -> None:
     up(health)
     trip(health, 0.0)
-    assert health.share(0, 5.0) == pytest.approx(0.1)
+    assert health.ramp(0, 5.0) == pytest.approx(0.1)
 
 
 def test_return_is_by_one_real_request(health: Health) -> None:
@@ -143,13 +143,13 @@ def test_a_failed_trial_is_a_trip_at_once(health: Health) -> None:
 
 def test_a_returned_node_ramps(health: Health) -> None:
     up(health, 0.0)
-    assert health.share(0, 0.0) == 1.0
+    assert health.ramp(0, 0.0) == 1.0
     trip(health, 0.0)
     health.on(0, Event.RETURNABLE, 11.0)
     health.on(0, Event.SERVED, 20.0)
-    assert health.share(0, 20.0) == pytest.approx(0.1)
-    assert health.share(0, 35.0) == pytest.approx(0.55)
-    assert health.share(0, 50.0) == 1.0
+    assert health.ramp(0, 20.0) == pytest.approx(0.1)
+    assert health.ramp(0, 35.0) == pytest.approx(0.55)
+    assert health.ramp(0, 50.0) == 1.0
 
 
 def test_two_failed_probes_make_suspect_two_more_down(health: Health) -> None:
@@ -199,8 +199,8 @@ def test_a_drained_node_ramps_when_it_is_back(health: Health) -> None:
     health.on(0, Event.DRAINED, 5.0)
     health.on(0, health.undrained(0), 10.0)
     assert health.records[0].state is NodeState.UP
-    assert health.share(0, 10.0) == pytest.approx(0.1)
-    assert health.share(0, 40.0) == 1.0
+    assert health.ramp(0, 10.0) == pytest.approx(0.1)
+    assert health.ramp(0, 40.0) == 1.0
 
 
 def test_a_node_drained_while_it_was_down_comes_back_on_trial(health: Health) -> None:
@@ -226,4 +226,4 @@ def test_a_suspect_that_recovers_does_not_ramp(health: Health) -> None:
     up(health)
     health.on(0, Event.PROBED_BADLY, 0.0)
     health.on(0, Event.PROBED_WELL, 1.0)
-    assert health.share(0, 1.0) == 1.0
+    assert health.ramp(0, 1.0) == 1.0

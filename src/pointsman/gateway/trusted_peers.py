@@ -6,7 +6,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pointsman.wire.http1.behalf import NOBODY, Peer
 
 
-class Peers:
+class TrustedPeers:
     """Addresses and networks that are trusted: proxies of ours. Raises ValueError for what is neither.
 
     `told` says whether nodes are told the address of whoever asks. False as a whole if there is nothing to know.

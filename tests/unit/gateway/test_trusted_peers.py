@@ -1,6 +1,6 @@
 import pytest
 
-from pointsman.gateway.peers import Peers
+from pointsman.gateway.trusted_peers import TrustedPeers
 
 
 @pytest.mark.parametrize(
@@ -18,17 +18,17 @@ from pointsman.gateway.peers import Peers
     ],
 )
 def test_addresses_and_networks(host: str, trusted: bool) -> None:
-    peers = Peers(("10.0.0.0/8", "192.0.2.7", "fd00::/8"))
+    peers = TrustedPeers(("10.0.0.0/8", "192.0.2.7", "fd00::/8"))
     assert peers
     assert peers.at(host).trusted is trusted
-    assert not Peers().at(host).trusted
-    assert not Peers()
+    assert not TrustedPeers().at(host).trusted
+    assert not TrustedPeers()
 
 
 @pytest.mark.parametrize("network", ["10.0.0.1/8", "proxy", "", "10.0.0.0/33"])
 def test_what_is_no_network(network: str) -> None:
     with pytest.raises(ValueError, match=r"network|host bits"):
-        Peers((network,))
+        TrustedPeers((network,))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_is_no_network(network: str) -> None:
     [("::ffff:10.1.2.3", b"10.1.2.3"), ("2001:DB8:0::1", b"2001:db8::1"), ("10.1.2.3", b"10.1.2.3"), ("unix", b"")],
 )
 def test_who_is_told_of(host: str, address: bytes) -> None:
-    told = Peers(told=True)
+    told = TrustedPeers(told=True)
     assert told
     assert told.at(host, tls=True).address == address
-    assert Peers(("10.0.0.0/8",)).at(host).address == b""
+    assert TrustedPeers(("10.0.0.0/8",)).at(host).address == b""

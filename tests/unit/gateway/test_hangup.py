@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from pointsman.gateway.sockets import peer_left
+from pointsman.gateway.hangup import hung_up
 
 
 class Transport:
@@ -18,7 +18,7 @@ class Transport:
 
 
 def left(sock: socket.socket | None) -> bool:
-    return peer_left(cast(Any, Transport(sock)))
+    return hung_up(cast(Any, Transport(sock)))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")

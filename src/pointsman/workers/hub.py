@@ -18,7 +18,7 @@ UNHEARD_BYTES = 4 * 1024 * 1024
 _NOTHING = Booked()
 
 
-class Exchange:
+class Hub:
     """Members by number. `tell` what one says, then `report` to each."""
 
     def __init__(self) -> None:
