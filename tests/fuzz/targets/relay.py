@@ -7,20 +7,35 @@ from tests.fuzz.pieces import cuts
 from tests.fuzz.targets import events
 from tests.fuzz.targets.events import AFTER, BEFORE
 
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.request import Request
+from pointsman.clock import ManualClock
+from pointsman.gateway.answers import Kept
+from pointsman.gateway.attempt import Attempt
 from pointsman.gateway.reply import Reply
-from pointsman.gateway.stream_answer import StreamAnswer
-from pointsman.gateway.upstream import Pool, UpstreamConnection
+from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.targets import Target
+from pointsman.gateway.upstream import UpstreamConnection
+from pointsman.gateway.work import Work
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.request import RequestHead
-from pointsman.wire.http1.response import ResponseHead
-from pointsman.wire.openai.account import ChatAccount
 
 SEEDS = [*events.SEEDS, BEFORE + b"a" + AFTER + BEFORE + rb"\u00e9\"" + AFTER + b"data: [DONE]\n\n"]
 WORDS = (*events.WORDS, BEFORE, AFTER)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+ORDER = Start(ticket=1, lease=1, node=NodeSpec(url="http://n"), attempt=1, first_token_s=1.0)
 ASKED = RequestHead(
     method=b"POST", target=b"/", path=b"/", fields={}, onward=b"", keep_alive=True, modern=True, expects_continue=False
+)
+WORK = Work(
+    id=b"id",
+    head=ASKED,
+    body=b"{}",
+    request=Request(id="id", model="m", stream=True),
+    events="choices",
+    expires=1.0,
 )
 
 Arrived = tuple[bytes, Verdict, str, bool]
@@ -49,43 +64,40 @@ class Wire:
 
 
 class OnePool:
+    """A pool of one connection, which is kept."""
+
     node_gone_s = 60.0
+
+    def __init__(self) -> None:
+        self.connection = UpstreamConnection(cast(Any, self))
+        self.connection.connection_made(cast(Any, Wire()))
+
+    def take(self) -> UpstreamConnection:
+        return self.connection
 
     def give_back(self, _: UpstreamConnection) -> None: ...
 
     forget = give_back
 
 
-class Try:
-    """What `Attempt` does with a stream, without the clock."""
+class Owner:
+    """Hears how the try ended. Stands for the loop as well, on which nothing ever comes due."""
 
-    def __init__(self, client: Wire) -> None:
-        self._reply = Reply(cast(Any, client), ASKED)
-        self._answer: StreamAnswer | None = None
+    def __init__(self) -> None:
         self.outcome: Outcome | None = None
 
-    def on_response_head(self, head: ResponseHead, length: int | None) -> None:
-        assert length is None
-        self._answer = StreamAnswer(head, self._reply, b"id", ChatAccount(), self, strip_usage=False)
+    def tried(self, outcome: Outcome, _: Kept | None) -> None:
+        assert self.outcome is None
+        self.outcome = outcome
 
-    def on_response_body(self, data: bytes) -> None:
-        assert self._answer is not None
-        self._answer.take(data)
-
-    def on_response_chunk(self, data: bytes, start: int) -> None:
-        assert self._answer is not None
-        self._answer.take_chunk(data, start)
-
-    def on_complete(self) -> None:
-        assert self._answer is not None
-        self.outcome = self._answer.end()
-
-    def on_lost(self, reason: str, *, stale: bool) -> None:
-        raise AssertionError(reason)
+    def broken(self) -> None:
+        raise AssertionError
 
     def first_token(self) -> None: ...
 
     def more_tokens(self, count: int) -> None: ...
+
+    def call_later(self, *_: object) -> None: ...
 
 
 def check(data: bytes) -> None:
@@ -105,14 +117,14 @@ def check(data: bytes) -> None:
 
 def arrived(reads: list[bytes]) -> Arrived:
     """What a client gets when a node's answer comes in these reads."""
-    client = Wire()
-    attempt = Try(client)
-    connection = UpstreamConnection(cast(Pool, OnePool()))
-    connection.connection_made(cast(Any, Wire()))
-    connection.send(attempt, b"", b"")
+    client, owner, pool = Wire(), Owner(), OnePool()
+    reply = Reply(cast(Any, client), ASKED)
+    target = Target(pool=cast(Any, pool), prefix=b"", lines=b"")
+    attempt = Attempt(WORK, ORDER, target, reply, owner, ManualClock(0.0), Timeouts(), cast(Any, owner))
+    attempt.start()
     for read in reads:
-        connection.data_received(read)
-    outcome = attempt.outcome
+        pool.connection.data_received(read)
+    outcome = owner.outcome
     assert outcome is not None
     assert outcome.delivered == bool(client.written)
     return body_of(client.written), outcome.verdict, outcome.reason, outcome.delivered

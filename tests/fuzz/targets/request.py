@@ -5,6 +5,8 @@ from tests.fuzz.pieces import cuts
 from tests.support.smuggling import AMBIGUOUS, SECOND, UNUSUAL
 
 from pointsman.brain.model.errors import ClientError
+from pointsman.wire.http1.heads import request_head
+from pointsman.wire.http1.lines import HOP_BY_HOP
 from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
 
 SEEDS = [raw + SECOND for raw in (*AMBIGUOUS.values(), *UNUSUAL.values()) if len(raw) < 2000] + [*UNUSUAL.values()]
@@ -29,6 +31,7 @@ class Sink:
 
     def on_request(self, head: RequestHead, body: bytes) -> None:
         assert self.length is None or self.length == len(body)
+        check_onward(head, body)
         fields = {name: value.strip(b" \t") for name, value in head.fields.items()}
         self.requests.append((head.method, head.target, fields, body))
 
@@ -93,6 +96,17 @@ def _next(connection: h11.Connection) -> Read | None:
             return request.method, request.target, dict(request.headers), body
         else:
             return None
+
+
+def check_onward(head: RequestHead, body: bytes) -> None:
+    """A node, too, reads one request, of the same body."""
+    ours = b"host: n\r\nauthorization: Bearer k\r\n"
+    sent, refused = theirs(request_head(head, b"/p", ours, b"id", len(body)) + body)
+    assert (len(sent), refused) == (1, False), head
+    method, target, fields, read = sent[0]
+    assert (method, target, read) == (head.method, b"/p" + head.target, body)
+    assert (fields[b"host"], fields[b"authorization"], fields[b"x-request-id"]) == (b"n", b"Bearer k", b"id")
+    assert not fields.keys() & HOP_BY_HOP
 
 
 def agree(mine: Read, their: Read) -> bool:

@@ -7,6 +7,8 @@ from tests.fuzz.pieces import cuts
 from tests.support.answers import BROKEN, ODD, SURPLUS
 
 from pointsman.wire.http1.framing import chunk_body
+from pointsman.wire.http1.heads import response_lines
+from pointsman.wire.http1.lines import HOP_BY_HOP
 from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
@@ -64,8 +66,11 @@ def read(reader: ResponseReader, sink: Sink, pieces: list[bytes]) -> Read | None
         return None
     (head,) = sink.heads
     assert not (reader.complete and reader.reusable and head.until_close)
+    complete = reader.complete or reader.ends_with_connection()
+    if complete:
+        check_onward(head, body)
     fields = {name: value.strip(b" \t") for name, value in head.fields.items()}
-    return head.status, fields, body, reader.complete or reader.ends_with_connection()
+    return head.status, fields, body, complete
 
 
 def check_next(data: bytes, whole: Read | None) -> None:
@@ -102,6 +107,16 @@ def theirs(data: bytes) -> Read | None:
     if response is None:
         return None
     return response.status_code, dict(response.headers), body, isinstance(event, h11.EndOfMessage)
+
+
+def check_onward(head: ResponseHead, body: bytes) -> None:
+    """A client, too, reads one response, of the same body."""
+    sent = theirs(response_lines(head, b"id") + b"content-length: %d\r\n\r\n" % len(body) + body)
+    assert sent is not None, head
+    status, fields, read, complete = sent
+    assert (status, read, complete) == (head.status, body, True)
+    assert fields[b"x-request-id"] == b"id"
+    assert not fields.keys() & HOP_BY_HOP
 
 
 def agree(mine: Read, their: Read) -> bool:
