@@ -65,6 +65,7 @@ async def _play(stage: Stage) -> list[str]:
         await asyncio.wait_for(stage.plan.struck.wait(), 1.0)
     await stage.heal()
     await _rest(stage)
+    found += [problem async for problem in _drained(stage)]
     found += [problem async for problem in _again(stage)]
     found += left_well(stage, subject) if stage.cell.leaves else as_expected(stage, subject, expected(stage.cell))
     return found + list(problems(stage, subject))
@@ -94,6 +95,17 @@ async def _rest(stage: Stage) -> None:
     ids = [client.id for client in stage.clients]
     await until(lambda: all(ledger.closed(each, stage.model) for each in ids), LONGEST_S)
     await until(lambda: not any(engine.running(each) for engine in engines for each in ids), GONE_WITHIN_S)
+
+
+async def _drained(stage: Stage) -> AsyncIterator[str]:
+    """Draining, a node is given nothing, although it is the one that is chosen first."""
+    driver, dispatcher = stage.world.gateway.driver, stage.world.dispatcher
+    driver.call(lambda now: dispatcher.drain(stage.a.name, now))
+    client = await stage.ask("drained", 2)
+    await until(lambda: client.ended, LONGEST_S)
+    if [relay.node for relay in relays_of(stage, client)] != [stage.b] or client.status != 200:
+        yield f"while a node drained, {client.id} got {client.status}, not an answer of the other node"
+    driver.call(lambda now: dispatcher.undrain(stage.a.name, now))
 
 
 async def _again(stage: Stage) -> AsyncIterator[str]:

@@ -28,14 +28,15 @@ from .lateness import Lateness
 from .ledger import Ledger
 
 PATIENCE_S = 0.5
-"""For a connection, a first token, the next token: what is 2, 30 and 60 s in earnest."""
+"""For a first token and for the next one: what is 30 and 60 s in earnest."""
+CONNECT_S = 0.3
 BRAIN = BrainSettings(
     queue_timeout_s=5.0,
     first_token_floor_s=PATIENCE_S,
     first_token_ceiling_s=PATIENCE_S,
     retry_floor=1000,  # cells are not to compete for retries
 )
-TIMEOUTS = Timeouts(connect_s=PATIENCE_S, between_tokens_s=PATIENCE_S, lame_duck_s=0.0, drain_s=1.0)
+TIMEOUTS = Timeouts(connect_s=CONNECT_S, between_tokens_s=PATIENCE_S, lame_duck_s=0.0, drain_s=1.0)
 
 _COUNTERS = ("requests", "tries", "refused", "queued", "decisions", "transitions", "probe_failures")
 
