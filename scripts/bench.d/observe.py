@@ -1,5 +1,6 @@
 """What watching costs: microseconds per fact and per journaled call."""
 
+import argparse
 import sys
 import timeit
 from collections.abc import Callable
@@ -27,6 +28,7 @@ CALLS = 20_000
 
 
 def main() -> int:
+    argparse.ArgumentParser(prog="scripts/bench observe", description=__doc__).parse_args()
     """Print one line per thing measured: the best of five rounds."""
     dispatcher = fleet()
     request = Request(id="r" * 16, model="m", chain=Chain("bytes", [2**63 + i for i in range(LINKS)], 64.0))

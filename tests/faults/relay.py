@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 _REFRAMED = (Fault.CUT_CHUNK, Fault.IN_BAND, Fault.GARBAGE, Fault.OVERSIZE)
-_STREAM_HEAD = b"content-type: text/event-stream"
 
 
 class Relay:

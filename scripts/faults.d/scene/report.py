@@ -71,9 +71,7 @@ class Report:
         console.print(f"[bold]{self.scene}[/bold]: {settings}", highlight=False)
         for figures in self.tables:
             console.print(_table(figures.title, figures.columns, figures.rows))
-        rows = [
-            ("[green]holds[/]" if each.held else "[red]FAILS[/]", each.claim, each.measured) for each in self.claims
-        ]
+        rows = [(_VERDICTS[each.held], each.claim, each.measured) for each in self.claims]
         console.print(_table("claims", ("", "what must hold", "measured"), rows))
 
 

@@ -11,7 +11,7 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     seed: Annotated[int, Meta(description="seed of every random draw; equal seeds give equal decisions")] = 0
     ttft_objective_s: Annotated[float, Meta(gt=0, description="backlog of this many seconds counts as load 1")] = 5.0
-    gateways: Annotated[int, Meta(ge=1, description="gateways that share these nodes")] = 1
+    gateways: Annotated[int, Meta(ge=1, description="gateways before these nodes that do not hear of each other")] = 1
     queue_limit: Annotated[int, Meta(ge=0, description="tickets that may wait per model")] = 1024
     queue_timeout_s: Annotated[float, Meta(gt=0, description="longest wait in the queue")] = 30.0
     window: Annotated[int, Meta(ge=1, description="waiting tickets a late-binding policy looks at")] = 64
