@@ -16,6 +16,8 @@ from pointsman.wire.http1.repeated import Repeated, repeated
 
 _HEAD_LIMIT = 64 * 1024  # bytes
 _LAST_STATUS = 599
+_CHUNK_OF_LINES_END = b"\n\r\n"
+"""How a head ends, and a chunk of whole lines. A size line, of which llhttp tells nothing, does not end so."""
 
 
 class ResponseHead(msgspec.Struct, frozen=True):
@@ -49,7 +51,8 @@ class ResponseSink(Protocol):
 class ResponseReader:
     """Feeds bytes. `feed` returns the body bytes among them; `complete` turns true at the message's end.
 
-    `between_chunks` tells that a read that is one whole chunk (`framing.chunk_body`) need not be fed.
+    `between_chunks` tells, where chunks are of whole lines, that a read that is one whole chunk (`framing.chunk_body`)
+    need not be fed.
     """
 
     __slots__ = (
@@ -121,7 +124,7 @@ class ResponseReader:
         except (HttpParserError, HttpParserUpgrade) as error:
             self.reusable = False
             raise Garbage(str(error), self._taken() if self.complete else b"") from None
-        if not data.endswith(b"\r\n"):  # there may be the beginning of a size line
+        if self.between_chunks and not data.endswith(_CHUNK_OF_LINES_END):
             self.between_chunks = False
         if self._head is None:
             self._size += len(data)
@@ -184,13 +187,11 @@ class ResponseReader:
         self._head = _head(status, self._headers, fields, until_close)
         self._sink.on_response_head(self._head, self._length)
 
-    def on_chunk_header(self) -> None:
-        self.between_chunks = False
-
     def on_chunk_complete(self) -> None:
         self.between_chunks = self._decoding is None
 
     def on_body(self, piece: bytes) -> None:
+        self.between_chunks = False
         self._pieces.append(piece)
 
     def on_message_complete(self) -> None:

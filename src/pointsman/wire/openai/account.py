@@ -151,8 +151,12 @@ class ChatAccount(Alike):
         if chunk.usage is not None:
             self.usage = _usage(chunk.usage)
         choices = chunk.choices or ()
-        self._finished.update(c.index for c in choices if _says(c.finish_reason))
-        self.content_events += any(choice.says_something() for choice in choices)
+        says_something = False
+        for choice in choices:
+            says_something = says_something or choice.says_something()
+            if _says(choice.finish_reason):
+                self._finished.add(choice.index)
+        self.content_events += says_something
         return chunk.usage is not None and not choices
 
 
