@@ -19,24 +19,25 @@ def listeners(host: str, port: int, count: int) -> list[socket.socket]:
     if port:
         _demand_free(family, address)
     with ExitStack() as on_error:
-        listening = [on_error.enter_context(_listener(family, address))]
-        listening += [on_error.enter_context(another(listening[0])) for _ in range(count - 1)]
+        sockets = [on_error.enter_context(_bound(family, address))]
+        sockets += [on_error.enter_context(another(sockets[0])) for _ in range(count - 1)]
+        for each in sockets:
+            each.listen(BACKLOG)
         on_error.pop_all()
-        return listening
+        return sockets
 
 
 def another(like: socket.socket) -> socket.socket:
-    """One more socket that listens on the same address. Raises OSError."""
-    return _listener(like.family, like.getsockname())
+    """One more socket of the same address. It gets no connections until its worker listens. Raises OSError."""
+    return _bound(like.family, like.getsockname())
 
 
-def _listener(family: int, address: Any) -> socket.socket:
+def _bound(family: int, address: Any) -> socket.socket:
     with ExitStack() as on_error:
         one = on_error.enter_context(socket.socket(family, socket.SOCK_STREAM))
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         one.bind(address)
-        one.listen(BACKLOG)
         one.setblocking(False)
         on_error.pop_all()
         return one

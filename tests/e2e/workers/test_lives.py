@@ -46,7 +46,9 @@ async def test_a_rolling_restart_fails_no_request(site: Site) -> None:
 
 
 async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> None:
-    await site.start(Engine(gap_s=0.05), slots=64)
+    journals = site.folder / "journals"
+    journals.mkdir()
+    await site.start(Engine(gap_s=0.05), slots=64, more=f'journal = "{journals}/run.jsonl"')
     before = await site.workers()
     streams = [asyncio.ensure_future(site.one()) for _ in range(30)]
     await asyncio.sleep(0.15)
@@ -59,15 +61,14 @@ async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> Non
     assert len(now) == 2
     assert before[1] in now
     assert (await site.metrics())["pointsman_worker_restarts_total"] == 1
+    await while_none_can_be_had_the_others_have_all_connections(site, journals)
     words = await site.words()
     assert f"(process {before[0]}) ended: signal 9" in words
+    assert "the others go on without it" in words
     assert "Traceback" not in words
 
 
-async def test_while_no_worker_can_be_had_the_others_have_all_connections(site: Site) -> None:
-    journals = site.folder / "journals"
-    journals.mkdir()
-    await site.start(Engine(), more=f'journal = "{journals}/run.jsonl"')
+async def while_none_can_be_had_the_others_have_all_connections(site: Site, journals: Path) -> None:
     journals.rename(site.folder / "elsewhere")  # a worker that begins cannot write its journal now
     os.kill((await site.workers())[0], signal.SIGKILL)
 
@@ -83,7 +84,6 @@ async def test_while_no_worker_can_be_had_the_others_have_all_connections(site: 
     (site.folder / "elsewhere").rename(journals)
     await site.until(two_serve, 20.0)
     assert await all_served()
-    assert "the others go on without it" in await site.words()
 
 
 async def serving(site: Site) -> set[int]:

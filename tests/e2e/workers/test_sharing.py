@@ -25,6 +25,7 @@ async def test_requests_spread_and_everything_adds_up(site: Site) -> None:
     assert [decision["time"] for decision in decisions] == sorted((d["time"] for d in decisions), reverse=True)
     assert {decision["ticket"] for decision in decisions} < set(range(1, 60))  # no worker had them all
     await feedback_finds_the_worker_that_served_the_request(site)
+    await a_node_is_added_and_removed_everywhere(site)
 
 
 async def feedback_finds_the_worker_that_served_the_request(site: Site) -> None:
@@ -41,6 +42,27 @@ async def feedback_finds_the_worker_that_served_the_request(site: Site) -> None:
         return (await site.metrics()).get("pointsman_feedback_total") == 6
 
     await site.until(counted)
+
+
+async def a_node_is_added_and_removed_everywhere(site: Site) -> None:
+    async with Engine() as engine:
+        spec = {"id": "new", "url": engine.url, "models": ["m"], "slots": 16}
+        assert (await site.admin("/nodes", "POST", json=spec))["id"] == "new"
+
+        async def up() -> bool:
+            return (await site.nodes())["new"]["state"] == "up"
+
+        async def gone() -> bool:
+            return list(await site.nodes()) == ["0", "1"]
+
+        await site.until(up)
+        await asyncio.gather(*[site.one() for _ in range(40)])
+        assert len(engine.requests) >= 10
+        await site.admin("/nodes/new", "DELETE")
+        await site.until(gone)
+        count = len(engine.requests)
+        await asyncio.gather(*[site.one() for _ in range(20)])
+        assert len(engine.requests) == count
 
 
 async def test_a_nodes_bound_holds_for_all_together_and_nobody_starves(site: Site) -> None:
@@ -91,28 +113,6 @@ async def test_a_change_reaches_every_worker_and_those_that_come_later(site: Sit
     site.process.send_signal(signal.SIGHUP)
     await site.until(lambda: reloaded(site, "jffc", 5.0))
     assert (await site.nodes())["1"]["state"] == "draining"
-
-
-async def test_a_node_is_added_and_removed_everywhere(site: Site) -> None:
-    await site.start(Engine())
-    async with Engine() as engine:
-        spec = {"id": "new", "url": engine.url, "models": ["m"], "slots": 16}
-        assert (await site.admin("/nodes", "POST", json=spec))["id"] == "new"
-
-        async def up() -> bool:
-            return (await site.nodes())["new"]["state"] == "up"
-
-        async def gone() -> bool:
-            return list(await site.nodes()) == ["0"]
-
-        await site.until(up)
-        await asyncio.gather(*[site.one() for _ in range(40)])
-        assert len(engine.requests) >= 10
-        await site.admin("/nodes/new", "DELETE")
-        await site.until(gone)
-        count = len(engine.requests)
-        await asyncio.gather(*[site.one() for _ in range(20)])
-        assert len(engine.requests) == count
 
 
 async def reloaded(site: Site, policy: str, slots: float) -> bool:

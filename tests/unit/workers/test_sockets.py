@@ -10,21 +10,32 @@ def port_of(one: socket.socket) -> int:
     return port
 
 
+def accepted(*sockets: socket.socket, count: int = 16) -> list[int]:
+    """How many of so many connections each of the sockets gets."""
+    clients = [socket.create_connection(("127.0.0.1", port_of(sockets[0]))) for _ in range(count)]
+    counts = [accept_all(one) for one in sockets]
+    for each in clients:
+        each.close()
+    return counts
+
+
+def accept_all(one: socket.socket) -> int:
+    """The connections that wait; none where the socket does not listen."""
+    found = 0
+    while True:
+        try:
+            one.accept()[0].close()
+        except OSError:
+            return found
+        found += 1
+
+
 def test_all_listen_on_one_port_and_each_gets_connections() -> None:
     sockets = listeners("127.0.0.1", 0, 2)
-    clients = [socket.create_connection(("127.0.0.1", port_of(sockets[0]))) for _ in range(64)]
-    counts = []
-    for one in sockets:
-        counts.append(0)
-        while True:
-            try:
-                one.accept()[0].close()
-            except BlockingIOError:
-                break
-            counts[-1] += 1
+    counts = accepted(*sockets, count=64)
     assert sum(counts) == 64
     assert min(counts) > 0
-    for each in (*clients, *sockets):
+    for each in sockets:
         each.close()
 
 
@@ -36,11 +47,14 @@ def test_a_port_that_another_gateway_shares_is_taken() -> None:
         each.close()
 
 
-def test_a_slot_can_listen_again() -> None:
+def test_a_slot_that_gets_a_socket_again_gets_connections_once_it_listens() -> None:
     first, second = listeners("127.0.0.1", 0, 2)
     second.close()
     third = another(first)
     assert port_of(third) == port_of(first)
+    assert accepted(first, third) == [16, 0]
+    third.listen()
+    assert min(accepted(first, third, count=64)) > 0
     first.close()
     third.close()
 
