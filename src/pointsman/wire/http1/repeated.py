@@ -8,40 +8,48 @@ else is recognised, and what is not recognised is parsed.
 import re
 from typing import Generic, TypeVar
 
-import msgspec
-
 Head = TypeVar("Head")
 
 LENGTH_DIGITS = 9
 """Most digits of a length that is recognised."""
 
-_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,%d})\r\n" % LENGTH_DIGITS, re.IGNORECASE)
+_TRIES = 4
+"""Heads in a row that did not come again, after which none is remembered: each has an id of its own, say."""
+_LENGTH = b"\r\ncontent-length:"
+_DIGITS = re.compile(rb"[ \t]*([0-9]{1,%d})\r\n" % LENGTH_DIGITS)
 
 
-class Repeated(msgspec.Struct, Generic[Head], frozen=True):
-    """A head that was parsed, and its bytes before and after the digits of its length."""
+class Repeated(Generic[Head]):
+    """The head of the message before, as its bytes before and after the digits of its length."""
 
-    head: Head
-    before: bytes
-    after: bytes
+    __slots__ = ("_after", "_before", "_tries", "head")
+
+    def __init__(self) -> None:
+        self.head: Head | None = None
+        self._before = self._after = b""
+        self._tries = _TRIES
 
     def body_at(self, data: bytes) -> int:
-        """Where the body begins, if `data` is this head with any length and its whole body; else -1."""
-        before, after = self.before, self.after
-        if data.startswith(before):
+        """Where the body begins, if `data` is the same head with any length and its whole body; else -1."""
+        before, after = self._before, self._after
+        if before and data.startswith(before):
             start = len(before)
             end = data.find(b"\r", start, start + LENGTH_DIGITS + 1)
             if end >= 0 and data.startswith(after, end):
                 digits = data[start:end]
                 at = end + len(after)
                 if digits.isdigit() and len(data) - at == int(digits):
+                    self._tries = _TRIES
                     return at
         return -1
 
-
-def repeated(raw: bytes, head: Head) -> Repeated[Head] | None:
-    """What recognises `raw`, which was parsed as `head`; None unless that is one head with a usual Content-Length."""
-    found = _LENGTH.search(raw)
-    if found is None or raw.find(b"\r\n\r\n") != len(raw) - 4:
-        return None
-    return Repeated(head, raw[: found.start(1)], raw[found.end(1) :])
+    def remember(self, raw: bytes, head: Head) -> None:
+        """`raw` was parsed as `head`. Nothing happens unless that is one head with a usual Content-Length."""
+        if not self._tries:
+            return
+        self._tries -= 1
+        at = raw.lower().find(_LENGTH)
+        found = _DIGITS.match(raw, at + len(_LENGTH)) if at >= 0 else None
+        if found is not None and raw.find(b"\r\n\r\n") == len(raw) - 4:
+            self.head = head
+            self._before, self._after = raw[: found.start(1)], raw[found.end(1) :]

@@ -17,7 +17,7 @@ from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge,
 from pointsman.wire.http1.behalf import NOBODY, onward
 from pointsman.wire.http1.ends import Chunks, EmptyLine
 from pointsman.wire.http1.lines import Headers
-from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated, repeated
+from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated
 
 _FRAMING_PER_BYTE = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
@@ -113,7 +113,7 @@ class RequestReader:
         self._lines = EmptyLine()
         self._chunks: Chunks | None = None
         self._host = b""
-        self._known: Repeated[RequestHead] | None = None
+        self._known = Repeated[RequestHead]()
         self._length: int | None = None
         self._closing = False
         self.inside_message = False
@@ -124,17 +124,17 @@ class RequestReader:
 
         After an error the connection is beyond repair: answer and close.
         """
-        known = self._known
-        if known is None or self._size or self._head is not None or self._closing:
+        head = self._known.head
+        if head is None or self._size or self._head is not None or self._closing:
             self._read(data)
             return
-        at = known.body_at(data)
+        at = self._known.body_at(data)
         length = len(data) - at
         if at < 0 or length > self._limits.body:
             self._read(data)
             return
-        self._sink.on_head(known.head, length)
-        self._sink.on_request(known.head, data[at:])
+        self._sink.on_head(head, length)
+        self._sink.on_request(head, data[at:])
 
     def _read(self, data: bytes) -> None:
         at = 0
@@ -173,7 +173,7 @@ class RequestReader:
             return
         self._check_framing()
         if begins and head.keep_alive and not head.expects_continue and len(piece) + LENGTH_DIGITS <= self._limits.head:
-            self._known = repeated(piece, head)
+            self._known.remember(piece, head)
 
     def _read_line(self, piece: bytes) -> None:
         """Read the request line, once it is whole: llhttp takes several spaces, other protocols, bare CR or LF."""

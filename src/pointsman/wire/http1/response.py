@@ -12,7 +12,7 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 
 from pointsman.wire.http1.coding import BadCoding, Decoding, decoding_of
 from pointsman.wire.http1.lines import OURS_IN_RESPONSES, Headers, forwarded, status_line
-from pointsman.wire.http1.repeated import Repeated, repeated
+from pointsman.wire.http1.repeated import Repeated
 
 _HEAD_LIMIT = 64 * 1024  # bytes
 _LAST_STATUS = 599
@@ -74,7 +74,7 @@ class ResponseReader:
     def __init__(self, sink: ResponseSink) -> None:
         self._sink = sink
         self._parser = HttpResponseParser(self)
-        self._known: Repeated[ResponseHead] | None = None
+        self._known = Repeated[ResponseHead]()
         self.expect_response()
 
     def expect_response(self) -> None:
@@ -98,20 +98,20 @@ class ResponseReader:
         if self._begun:
             return self._read(data)
         self._begun = True
-        known = self._known
-        at = -1 if known is None else known.body_at(data)
-        if known is None or at < 0:
+        head = self._known.head
+        at = self._known.body_at(data)
+        if head is None or at < 0:
             return self._read_first(data)
-        self._head = known.head
+        self._head = head
         self.complete = self.reusable = True
-        self._sink.on_response_head(known.head, len(data) - at)
+        self._sink.on_response_head(head, len(data) - at)
         return data[at:]
 
     def _read_first(self, data: bytes) -> bytes:
         """Read a response's first bytes; when they are all of it, its head is remembered for the next one."""
         body = self._read(data)
         if body and len(body) == self._length and self._head is not None and self.reusable:
-            self._known = repeated(data[: -len(body)], self._head)
+            self._known.remember(data[: -len(body)], self._head)
         return body
 
     def _read(self, data: bytes) -> bytes:
