@@ -35,7 +35,8 @@ class EventCutter:
         if not self.rest and data.endswith(b"\n\n") and b"\r" not in data:
             if data.find(b"\n\n") == len(data) - 2:
                 return [data]
-            return [event + b"\n\n" for event in data[:-2].split(b"\n\n")]
+            if not data.endswith(b"\n\n\n"):
+                return [event + b"\n\n" for event in data[:-2].split(b"\n\n")]
         return self._cut(data)
 
     def _cut(self, data: bytes) -> list[bytes]:

@@ -8,6 +8,13 @@ from tests.fuzz.pieces import cuts
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 from pointsman.wire.sse import EventCutter, event_data
 
+
+def recorded(response: bytes) -> bytes:
+    """The body of a recorded response in chunks."""
+    rest = response.partition(b"\r\n\r\n")[2]
+    return b"".join(re.split(rb"(?:^|\r\n)[0-9a-f]+\r\n", rest)).removesuffix(b"\r\n")
+
+
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
 SEEDS = [
     b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\ndata: [DONE]\n\n',
@@ -19,7 +26,7 @@ SEEDS = [
     b'event: delta\ndata: {"type":"x.delta",\ndata:"delta":"a"}\n\nevent: e\ndata: {"type":"message_stop"}\n\n',
     b'data: {"type":"response.completed","response":{"usage":{"input_tokens":3,"output_tokens":4}}}\n\n',
 ]
-SEEDS += [path.read_bytes().partition(b"\r\n\r\n")[2][:1000] for path in sorted(VLLM.glob("*stream*.http"))]
+SEEDS += [recorded(path.read_bytes())[:1000] for path in sorted(VLLM.glob("*stream*.http"))]
 WORDS = (
     b"data: ", b"data:", b"data", b"\n\n", b"\r\n\r\n", b"\r\r", b"\n", b"\r", b"[DONE]", b"event: ", b": ", b"id: 1\n",
     b'"finish_reason":null', b'"finish_reason":"stop"', b'"usage":null', b'"usage":{"prompt_tokens":7}', b'"error":{}',

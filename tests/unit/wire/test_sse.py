@@ -108,3 +108,10 @@ def test_endless_event(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_data_event_is_one_event() -> None:
     assert events_of(data_event(b"{}")) == ([b"data: {}\n\n"], b"")
+
+
+def test_line_ends_too_many_begin_the_next_event() -> None:
+    data = b"data: a\n\ndata: b\n\n\n"
+    cutter = EventCutter()
+    assert cutter.feed(data) == [b"data: a\n\n", b"data: b\n\n"]
+    assert cutter.rest == b"\n"

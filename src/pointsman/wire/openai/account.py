@@ -211,7 +211,8 @@ class TypedAccount(Alike):
 def _says_text_alone(event: bytes) -> bool:
     """Whether the bytes show that no choice ends here, nothing is counted and nothing went wrong."""
     return (
-        b'"finish_reason":null' in event
+        event.startswith(b"data: {")
+        and b'"finish_reason":null' in event
         and event.count(b'"finish_reason"') == 1
         and (b'"usage"' not in event or (b'"usage":null' in event and event.count(b'"usage"') == 1))
         and b'"error"' not in event
