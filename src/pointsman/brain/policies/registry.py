@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from pointsman.brain.policies.aibrix_prefix_cache import AibrixPrefixCache
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.policies.dynamo_cost import DynamoCost
 from pointsman.brain.policies.fastest_completion import FastestCompletion
 from pointsman.brain.policies.fastest_free import FastestFree
 from pointsman.brain.policies.fastest_recovery import FastestRecovery
@@ -17,19 +19,28 @@ from pointsman.brain.policies.jffc import Jffc
 from pointsman.brain.policies.jiq import JoinIdleQueue
 from pointsman.brain.policies.least_requests import LeastRequests
 from pointsman.brain.policies.least_response_time import LeastResponseTime
+from pointsman.brain.policies.llmd_default import LlmdDefault
+from pointsman.brain.policies.lmetric import LMetric
+from pointsman.brain.policies.mooncake_conductor import MooncakeConductor
 from pointsman.brain.policies.peak_ewma import PeakEwma
 from pointsman.brain.policies.prefix_affinity import PrefixAffinity
 from pointsman.brain.policies.round_robin import RoundRobin
 from pointsman.brain.policies.sa_jsq import SpeedAwareJsq
 from pointsman.brain.policies.sed import ShortestExpectedDelay
 from pointsman.brain.policies.session import Session
+from pointsman.brain.policies.sglang_cache_aware import SglangCacheAware
+from pointsman.brain.policies.smg_least_load import SmgLeastLoad
+from pointsman.brain.policies.token_two_choices import TokenTwoChoices
 from pointsman.brain.policies.two_choices import TwoChoices
 from pointsman.brain.policies.uniform_random import UniformRandom
+from pointsman.brain.policies.vllm_kv_aware import VllmKvAware
 from pointsman.brain.policies.weighted_random import WeightedRandom
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
     for policy in (
+        AibrixPrefixCache,
+        DynamoCost,
         FastestCompletion,
         FastestFree,
         FastestRecovery,
@@ -37,16 +48,23 @@ POLICIES: dict[str, type[Policy]] = {
         Hybrid,
         Jffc,
         JoinIdleQueue,
+        LMetric,
         LeastRequests,
         LeastResponseTime,
+        LlmdDefault,
+        MooncakeConductor,
         PeakEwma,
         PrefixAffinity,
         RoundRobin,
-        SpeedAwareJsq,
-        ShortestExpectedDelay,
         Session,
+        SglangCacheAware,
+        ShortestExpectedDelay,
+        SmgLeastLoad,
+        SpeedAwareJsq,
+        TokenTwoChoices,
         TwoChoices,
         UniformRandom,
+        VllmKvAware,
         WeightedRandom,
     )
 }

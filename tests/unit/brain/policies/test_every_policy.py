@@ -17,7 +17,7 @@ from pointsman.brain.policies.registry import POLICIES, build
 EVERY = sorted(POLICIES)
 POSITIONAL = {"round_robin", "weighted_random", "random"}
 """Drawn by position, not by score: another order of the candidates is another draw."""
-TWO = {"two_choices", "peak_ewma"}
+TWO = {"two_choices", "token_two_choices", "peak_ewma"}
 """Look at two random candidates only."""
 
 REQUEST = Request(id="r", model="m", prompt_tokens=1000.0)

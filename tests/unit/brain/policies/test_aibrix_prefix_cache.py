@@ -1,0 +1,18 @@
+from typing import Any
+
+
+def test_an_uneven_fleet_is_balanced_first(choose: Any) -> None:
+    choice = choose("aibrix_prefix_cache", overlap=[900.0, 0.0], outstanding=[9.0, 0.0])
+    assert (choice.index, choice.reason) == (1, "balance")
+    assert choose("aibrix_prefix_cache", overlap=[900.0, 0.0], outstanding=[8.0, 0.0]).index == 0
+
+
+def test_the_best_prefix_among_those_that_are_not_crowded(choose: Any) -> None:
+    choice = choose("aibrix_prefix_cache", overlap=[900.0, 800.0, 0.0, 0.0, 0.0], outstanding=[8.0, 2.0, 2.0, 2.0, 2.0])
+    assert (choice.index, choice.reason) == (1, "cache")
+
+
+def test_equal_prefixes_and_misses_go_to_the_fewest_requests(choose: Any) -> None:
+    assert choose("aibrix_prefix_cache", overlap=[500.0, 500.0], outstanding=[3.0, 2.0]).index == 1
+    choice = choose("aibrix_prefix_cache", outstanding=[3.0, 2.0])
+    assert (choice.index, choice.reason) == (1, "miss")
