@@ -104,6 +104,10 @@ async def serving(site: Site) -> set[int]:
 
 async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> None:
     journal = site.folder / "run.jsonl"
+
+    async def not_ready() -> bool:
+        return not await site.ready()
+
     await site.start(Engine(gap_s=0.04), more=f'journal = "{journal}"')
     for _ in range(6):
         assert await site.one() == 200
@@ -111,8 +115,7 @@ async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> No
     streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
     await asyncio.sleep(0.1)
     site.process.send_signal(signal.SIGTERM)
-    await asyncio.sleep(0.05)
-    assert not await site.ready()
+    await site.until(not_ready)
     assert await asyncio.gather(*streams) == [200] * 10
     words = await site.words()
     assert site.process.returncode == 0
