@@ -19,5 +19,5 @@ async def play(scene: str, *arguments: str) -> None:
             process.terminate()
             await process.wait()
     assert out, err.decode()
-    assert not [claim for claim in json.loads(out)["claims"] if not claim["held"]]
+    assert [claim for claim in json.loads(out)["claims"] if not claim["held"]] == []
     assert process.returncode == 0

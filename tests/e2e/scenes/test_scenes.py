@@ -9,21 +9,27 @@ async def test_clients_leave() -> None:
 
 
 @pytest.mark.heavy
-async def test_many_streams() -> None:
-    await play("streams", "--streams=300", "--seconds=10", "--warm-up=16")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("workers", [1, 3])
+async def test_many_streams(workers: int) -> None:
+    await play("streams", "--streams=300", "--seconds=10", "--warm-up=16", f"--workers={workers}")
 
 
 @pytest.mark.heavy
-async def test_an_engine_is_killed() -> None:
-    await play("kill", "--seconds=32", "--down=1")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_an_engine_is_killed(workers: int) -> None:
+    await play("kill", "--seconds=40", "--down=1", f"--workers={workers}")
 
 
 @pytest.mark.heavy
+@pytest.mark.timeout(300)
 async def test_an_engine_is_stopped() -> None:
-    await play("stop", "--seconds=45", "--stopped=20", "--first-token=2", "--silence=4")
+    await play("stop", "--seconds=50", "--stopped=20", "--first-token=2", "--silence=4")
 
 
 @pytest.mark.heavy
-async def test_engines_are_restarted() -> None:
-    await play("roll", "--ways=drain")
-    await play("roll", "--ways=sigterm")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("how", ["--ways=drain", "--ways=sigterm", "--gateway"])
+async def test_a_rolling_restart(how: str) -> None:
+    await play("roll", how)

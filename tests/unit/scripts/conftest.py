@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[3] / "scripts" / "bench.d"))
+SCRIPTS = Path(__file__).parents[3] / "scripts"
+sys.path += [str(SCRIPTS / "bench.d"), str(SCRIPTS / "faults.d")]
