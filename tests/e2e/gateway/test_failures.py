@@ -260,7 +260,7 @@ async def test_a_node_that_hangs_is_found_by_its_probes_and_what_hangs_there_goe
         world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
         await world.until(lambda made=probe: len(world.nodes[0].probes) > made + 1)
         await asyncio.sleep(0.2)
-    assert str(world.dispatcher.fleet.states[0]) == "down"
+    await world.until(lambda: str(world.dispatcher.fleet.states[0]) == "down")
     assert (await stuck.response()).body == b'{"good":true}'
     for _ in range(4):
         assert (await client.ask(chat())).status == 200

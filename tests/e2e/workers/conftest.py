@@ -95,6 +95,9 @@ class Site:
         except aiohttp.ClientError:
             return False
 
+    async def not_ready(self) -> bool:
+        return not await self.ready()
+
     async def admin(self, path: str, method: str = "GET", **given: Any) -> Any:
         async with self.session.request(method, path, **given) as answer:
             assert answer.status < 300, await answer.text()

@@ -104,10 +104,6 @@ async def serving(site: Site) -> set[int]:
 
 async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> None:
     journal = site.folder / "run.jsonl"
-
-    async def not_ready() -> bool:
-        return not await site.ready()
-
     await site.start(Engine(gap_s=0.04), more=f'journal = "{journal}"')
     for _ in range(6):
         assert await site.one() == 200
@@ -115,7 +111,7 @@ async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> No
     streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
     await asyncio.sleep(0.1)
     site.process.send_signal(signal.SIGTERM)
-    await site.until(not_ready)
+    await site.until(site.not_ready)
     assert await asyncio.gather(*streams) == [200] * 10
     words = await site.words()
     assert site.process.returncode == 0
@@ -148,10 +144,10 @@ async def test_told_twice_it_stops_at_once(site: Site) -> None:
     await site.start(Engine(gap_s=10.0))
     streams = [asyncio.ensure_future(site.one()) for _ in range(4)]
     await asyncio.sleep(0.2)
-    for _ in range(2):
-        site.process.send_signal(signal.SIGTERM)
-        await asyncio.sleep(0.05)
-    assert await asyncio.wait_for(site.process.wait(), 3) == 0
+    site.process.send_signal(signal.SIGTERM)
+    await site.until(site.not_ready)  # the system makes one of two signals that it has not delivered
+    site.process.send_signal(signal.SIGTERM)
+    assert await asyncio.wait_for(site.process.wait(), 4.5) == 0  # a worker that does not obey is killed after 5
     words = await site.words()
     await asyncio.gather(*streams, return_exceptions=True)
     assert "Traceback" not in words
