@@ -51,6 +51,7 @@ async def rounds(cells: Sequence[Cell], repeats: int, on_played: Callable[[Playe
 async def _round(world: World, cells: Sequence[Cell], on_played: Callable[[Played], None]) -> Round:
     # Those that need an engine of their own wait for one apart, so that they hold up nobody else.
     rooms = {True: asyncio.Semaphore(STOPPABLE), False: asyncio.Semaphore(AT_ONCE)}
+    again = 0
 
     async def in_turn(cell: Cell) -> Played:
         nonlocal again
@@ -63,7 +64,7 @@ async def _round(world: World, cells: Sequence[Cell], on_played: Callable[[Playe
         on_played(played)
         return played
 
-    began, again = world.clock.now(), 0
+    began = world.clock.now()
     async with world:
         played = await asyncio.gather(*[in_turn(cell) for cell in cells])
     return Round(tuple(played), tuple(world.wrong), world.clock.now() - began, again)

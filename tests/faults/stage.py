@@ -8,6 +8,7 @@ from typing import Self
 from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Order
 
 from .cells import AT_THE_DOOR, ON_CONNECTIONS, STRAY, Cell, Fault, Phase
 from .client import Client
@@ -44,26 +45,17 @@ class Stage:
         self._victim: EngineProcess | None = None
 
     async def __aenter__(self) -> Self:
-        engines = self.world.engines
-        if self.cell.fault is Fault.STOPPED:
-            self._victim = await engines.stoppable.get()
-        names = sorted((f"{self.model}-one", f"{self.model}-other"), key=_identity)
-        self.nodes = [
-            await self._node(name, bad) for name, bad in zip(names, (True, self.cell.everywhere), strict=True)
-        ]
-        self.a, self.b = self.nodes
-        fleet = self.world.dispatcher.fleet
-        self.rows = [fleet.row_of[node.name] for node in self.nodes]
-        if not await until(lambda: all(fleet.states[row] is NodeState.UP for row in self.rows), 5.0):
-            raise RuntimeError("the nodes did not join")
+        try:
+            await self._open()
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for task in self._reading:
             task.cancel()
-        driver, dispatcher = self.world.gateway.driver, self.world.dispatcher
-        for node in self.nodes:
-            driver.call(lambda now, name=node.name: dispatcher.remove_node(name, now))
+        self.world.gateway.driver.call(self._remove_nodes)
         await self._stack.aclose()
         if self._victim is not None:
             self.world.engines.stoppable.put_nowait(self._victim)
@@ -117,6 +109,21 @@ class Stage:
             await node.heal()
 
     # Inside
+
+    async def _open(self) -> None:
+        if self.cell.fault is Fault.STOPPED:
+            self._victim = await self.world.engines.stoppable.get()
+        names = sorted((f"{self.model}-one", f"{self.model}-other"), key=_identity)
+        for name, bad in zip(names, (True, self.cell.everywhere), strict=True):
+            self.nodes.append(await self._node(name, bad))
+        self.a, self.b = self.nodes
+        fleet = self.world.dispatcher.fleet
+        self.rows = [fleet.row_of[node.name] for node in self.nodes]
+        if not await until(lambda: all(fleet.states[row] is NodeState.UP for row in self.rows), 5.0):
+            raise RuntimeError("the nodes did not join")
+
+    def _remove_nodes(self, now: float) -> list[Order]:
+        return [order for node in self.nodes for order in self.world.dispatcher.remove_node(node.name, now)]
 
     async def _ask_subject(self) -> Client:
         hangs = expected(self.cell).status == 504 and not self.cell.stream
