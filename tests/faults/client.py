@@ -46,8 +46,8 @@ class Client:
         self._writer.close()
 
     def leave(self, *, by_reset: bool) -> None:
-        """Be gone, by a reset or by a FIN."""
-        if by_reset:
+        """Be gone, by a reset or by a FIN, unless the connection has ended already."""
+        if by_reset and not self._writer.is_closing():
             peer = self._writer.get_extra_info("socket")
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._writer.transport.abort()
