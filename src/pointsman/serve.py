@@ -28,6 +28,7 @@ from pointsman.admin.services import Services
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.settings import BrainSettings
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.flags import ConfigError
 from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, policy_table
@@ -111,9 +112,7 @@ class Service:
         self._retiring, self._stopping, self._hurrying = asyncio.Event(), asyncio.Event(), asyncio.Event()
         clock = WallClock()
         started = clock.now()
-        brain = config.brain
-        if place is not None:  # each draws otherwise: equal draws would send all of them to one node at a time
-            brain = msgspec.structs.replace(brain, seed=brain.seed + place.number)
+        brain = _brain(config, place)
         self.metrics = metrics = Metrics()
         metrics.configured_at = unix_seconds()
         dispatcher = Dispatcher(brain, policies, now=started)
@@ -121,8 +120,7 @@ class Service:
         for observer in (metrics, Log(_log), decisions):
             dispatcher.subscribe(observer.handlers)
         if config.journal:
-            path = config.journal if place is None else f"{config.journal}.{place.number}"
-            dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
+            dispatcher = _journaled(dispatcher, _journal(config, place), begin(brain, policies, started), exit_stack)
         self.gateway = Gateway(_settings(plan.gateway, place), dispatcher, clock)
         dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._configured = Configured(plan, self.gateway, dispatcher)
@@ -240,6 +238,17 @@ def tell_addresses(config: ServeConfig, nodes: Sequence[NodeSpec]) -> None:
     """Say in the log where it serves, and for how many nodes."""
     _log.info("listening on %s, admin on %s", config.listen, config.admin_listen or "no port")
     _log.info("%s", _counted(nodes))
+
+
+def _brain(config: ServeConfig, place: Place | None) -> BrainSettings:
+    """Each process draws otherwise: equal draws would send all of them to one node at a time."""
+    brain = config.brain
+    return brain if place is None else msgspec.structs.replace(brain, seed=brain.seed + place.number)
+
+
+def _journal(config: ServeConfig, place: Place | None) -> str:
+    """The path of this process's journal."""
+    return config.journal if place is None else f"{config.journal}.{place.number}"
 
 
 def _settings(settings: GatewaySettings, place: Place | None) -> GatewaySettings:
