@@ -37,7 +37,7 @@ async def play(options: argparse.Namespace, steps: Steps) -> Report:
             killed, ready = await kill_and_restart(here, load, options.down, steps)
             await watch.until(VICTIM, "up", load.demand.arrivals[-1][0] - load.now)
             steps.say("load to its end")
-        claim_answers(report, here, load, killed)
+        claim_answers(report, here, load)
         claim_return(report, here, load, watch, killed, ready)
         await claim_rest(report, here, files, lost_with=VICTIM)
     return report
@@ -56,9 +56,9 @@ async def kill_and_restart(here: World, load: Load, down_s: float, steps: Steps)
     return killed, load.now
 
 
-def claim_answers(report: Report, here: World, load: Load, killed: float) -> None:
+def claim_answers(report: Report, here: World, load: Load) -> None:
     lost = [each for each in load.sent if each.answer and here.audits.lost(each.answer.ask.id, VICTIM)]
-    begun = [each for each in lost if each.answer and each.answer.begun and load.at(each.answer.moments[0]) <= killed]
+    begun = [each for each in lost if begun_by_victim(here, each)]
     rest = [each for each in lost if each not in begun]
     others = [each for each in load.sent if each not in lost]
     table = report.table("what became of the requests", "requests", "count", "ended")
@@ -71,6 +71,15 @@ def claim_answers(report: Report, here: World, load: Load, killed: float) -> Non
     )
     report.claim("those not begun are answered elsewhere", all(each.verdict == "ok" for each in rest), verdicts(rest))
     report.claim("no other request fails", all(each.verdict == "ok" for each in others), verdicts(others))
+
+
+def begun_by_victim(here: World, sent: Sent) -> bool:
+    """Whether the client has any of its answer, and no other engine was asked since.
+
+    Moments would not tell: what the engine sent last may reach the client after its death.
+    """
+    answer = sent.answer
+    return answer is not None and answer.begun and here.audits.engine_of(answer.ask.id) == VICTIM
 
 
 def verdicts(group: list[Sent]) -> dict[str, int]:

@@ -23,13 +23,13 @@ class Audits:
         self._logs = logs
         self._read = dict.fromkeys(logs, 0)
         self.records: dict[str, list[tuple[str, Record]]] = {}
-        """(engine, record) by request id, each engine's in order."""
+        """(engine, record) by request id, in order of time."""
 
     def refresh(self) -> None:
         """Take in what was written since."""
-        for engine, path in self._logs.items():
-            for record in self._new(engine, path):
-                self.records.setdefault(record.request_id, []).append((engine, record))
+        new = [(engine, record) for engine, path in self._logs.items() for record in self._new(engine, path)]
+        for engine, record in sorted(new, key=lambda each: each[1].wall):
+            self.records.setdefault(record.request_id, []).append((engine, record))
 
     def of(self, request_id: str) -> list[tuple[str, Record]]:
         return self.records.get(request_id, [])

@@ -6,9 +6,9 @@ import msgspec
 from scene.audit import Audits, Record
 
 
-def write(path: Path, *records: tuple[str, str]) -> None:
+def write(path: Path, *records: tuple[str, str], since: int = 0) -> None:
     with path.open("ab") as file:
-        for wall, (event, request_id) in enumerate(records):
+        for wall, (event, request_id) in enumerate(records, since):
             file.write(msgspec.json.encode(Record(event, request_id, float(wall))) + b"\n")
 
 
@@ -18,7 +18,7 @@ def audits(folder: Path) -> Audits:
 
 def test_every_request_has_one_fate(tmp_path: Path) -> None:
     write(tmp_path / "a", ("start", "1"), ("finish", "1"), ("start", "2"), ("abort", "2"), ("start", "3"))
-    write(tmp_path / "b", ("start", "2"), ("finish", "2"))
+    write(tmp_path / "b", ("start", "2"), ("finish", "2"), since=5)
     read = audits(tmp_path)
     read.refresh()
     tally = read.tally(["1", "2", "3", "4"])
@@ -29,6 +29,15 @@ def test_every_request_has_one_fate(tmp_path: Path) -> None:
     assert read.running(dead="a") == []
     assert read.lost("3", "a")
     assert not read.lost("3", "b")
+
+
+def test_what_several_engines_recorded_is_in_order_of_time(tmp_path: Path) -> None:
+    write(tmp_path / "b", ("start", "1"))
+    write(tmp_path / "a", ("start", "1"), ("finish", "1"), since=1)
+    read = audits(tmp_path)
+    read.refresh()
+    assert [engine for engine, _ in read.of("1")] == ["b", "a", "a"]
+    assert read.engine_of("1") == "a"
 
 
 def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
