@@ -26,7 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description="Fuzz what reads strangers' bytes.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"any of {', '.join(TARGETS)} (default: all)")
     parser.add_argument("--seconds", type=int, default=2, help="for each target (default: %(default)s)")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     if unknown := set(asked.targets) - set(TARGETS):
         parser.error(f"no such target: {', '.join(sorted(unknown))}")
     if find_spec("atheris") is None:

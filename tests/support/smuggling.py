@@ -252,6 +252,8 @@ AMBIGUOUS: dict[str, bytes] = {
     # Trailers
     "length in a trailer": in_chunks(CHUNKS[:-2] + LENGTH + b"\r\n"),
     "coding in a trailer": in_chunks(CHUNKS[:-2] + CHUNKED + b"\r\n"),
+    "connection in a trailer": in_chunks(CHUNKS[:-2] + b"Connection: close\r\n\r\n"),
+    "an upgrade offered in a trailer": in_chunks(CHUNKS[:-2] + b"connection: upgrade\r\nupgrade: h2c\r\n\r\n"),
     "trailer ended by bare LF": in_chunks(CHUNKS[:-2] + b"a: b\n\r\n"),
     "trailer with bare CR": in_chunks(CHUNKS[:-2] + b"a: b\rc\r\n\r\n"),
     "trailer with NUL": in_chunks(CHUNKS[:-2] + b"a: \0\r\n\r\n"),
@@ -274,7 +276,6 @@ UNUSUAL: dict[str, bytes] = {
     "extensions, one of them quoted": in_chunks(SIZE + b';a;b="c d"\r\n' + CHAT + b"\r\n0;f\r\n\r\n"),
     "a trailer": in_chunks(CHUNKS[:-2] + b"a: b\r\n\r\n"),
     "a host in a trailer": in_chunks(CHUNKS[:-2] + b"host: y\r\n\r\n"),
-    "an upgrade offered in a trailer": in_chunks(CHUNKS[:-2] + b"connection: upgrade\r\nupgrade: h2c\r\n\r\n"),
     "length with leading zeros": with_length(b" 000%d" % len(CHAT)),
     "length between spaces and tabs": with_length(b"\t %d \t" % len(CHAT)),
     "no space behind the colon": by_length(LINE, b"a:b\r\n"),

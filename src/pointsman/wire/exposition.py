@@ -36,7 +36,7 @@ _LEAST = {"kv_blocks": 1.0, "block_tokens": 1.0}
 _LARGEST = 1e15
 """No count, share or time is larger; sums of such numbers stay exact."""
 _LINE = re.compile(
-    r'(?P<name>[a-zA-Z_:][\w:]*)(?:\{(?P<labels>(?:[^"}]++|"(?:[^"\\]++|\\.)*+")*+)\}\s*|\s+)(?P<value>\S+)'
+    r'(?P<name>[a-zA-Z_:][\w:]*)(?:\s*\{(?P<labels>(?:[^"}]++|"(?:[^"\\]++|\\.)*+")*+)\}\s*|\s+)(?P<value>\S+)'
 )
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _RANK_LABELS = ("engine", "dp_rank")
@@ -46,6 +46,7 @@ def read_exposition(text: str, rank: int | None = None) -> EngineReading:
     """The reading of the whole engine, or of one data-parallel rank of it. Requests are summed, KV use averaged."""
     values: dict[str, list[float]] = {}
     for line in text.split("\n"):  # a model name may hold other line ends
+        line = line.lstrip()
         if not line.startswith(("vllm:", "sglang:", "process_start")):
             continue
         found = _LINE.match(line)

@@ -57,5 +57,5 @@ def test_numbers_that_cannot_be_are_passed_over(number: str) -> None:
 
 
 def test_labels_may_hold_anything() -> None:
-    page = 'vllm:num_requests_running{model_name="a}\\"{\x1e\u2028 7"} 2 # {} 1\nvllm:num_requests_waiting{}3 17\n'
+    page = 'vllm:num_requests_running{model_name="a}\\"{\x1e\u2028 7"} 2 # {} 1\n \tvllm:num_requests_waiting {}3 17\n'
     assert read_exposition(page) == EngineReading(running=2, waiting=3)

@@ -224,8 +224,10 @@ class RequestReader:
         self.inside_message = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._head is not None:
-            return  # a trailer: nothing here needs one
+        if self._head is not None:  # a trailer: nothing here needs one, but llhttp heeds this one
+            if name.lower() == b"connection":
+                raise BadRequest("a trailer cannot be about the connection")
+            return
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:

@@ -159,6 +159,8 @@ class ResponseReader:
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head is None:
             self._headers.append((name.lower(), value))
+        elif name.lower() == b"connection":
+            self.reusable = False  # a trailer, which llhttp heeds
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()

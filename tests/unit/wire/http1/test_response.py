@@ -241,3 +241,8 @@ def test_a_coded_body_until_close() -> None:
     assert not reader.ends_with_connection()
     reader.feed(CODED[-1:])
     assert reader.ends_with_connection()
+
+
+def test_a_trailer_may_end_the_connection() -> None:
+    assert read(CHUNKED[:-2] + b"A: b\r\n\r\n")[2:] == (True, True)
+    assert read(CHUNKED[:-2] + b"Connection: close\r\n\r\n")[2:] == (True, False)
