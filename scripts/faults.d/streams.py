@@ -31,6 +31,9 @@ class Measured:
 
     memory: list[float] = field(default_factory=list)
     fewest: int = 0
+    least_share: float = 1.0
+    """Of its room, that any node was left: equal engines without faults give no reason to take any."""
+    queued: float = 0.0
     chunks: int = 0
     cpu_s: float = 0.0
     seconds: float = 0.0
@@ -72,8 +75,11 @@ async def measure(here: World, crowd: Crowd, seconds: float, steps: Steps) -> Me
         await asyncio.sleep(1.0)
         measured.memory.append(resident_mib(pids))
         measured.fewest = min(measured.fewest, crowd.under_way)
+        shares = [node.get("share", 1.0) for node in await here.admin.get("/nodes")]
+        measured.least_share = min(measured.least_share, *shares)
     measured.chunks, measured.cpu_s = crowd.chunks - chunks, cpu_seconds(pids) - cpu
     measured.seconds = time.monotonic() - began
+    measured.queued = (await here.admin.metrics()).get("pointsman_queued_total", 0.0)
     return measured
 
 
@@ -89,6 +95,8 @@ def report_load(report: Report, answers: list[Answer], measured: Measured) -> No
         ("gateway's CPU", f"{100 * measured.cpu_s / measured.seconds:.0f} % of one"),
         ("first token p50 / p99", " / ".join(map(ms, quantiles(firsts, 0.5, 0.99)))),
         ("between chunks p50 / p99 / max", " / ".join(map(ms, quantiles(gaps, 0.5, 0.99, 1.0)))),
+        ("requests that had to queue", f"{measured.queued:.0f}"),
+        ("least share of its room left to a node", f"{measured.least_share:.2f}"),
         ("memory least / most", f"{min(measured.memory):.1f} / {max(measured.memory):.1f} MiB"),
     ]
 
