@@ -24,7 +24,6 @@ from pointsman.workers.messages import (
     Told,
     ToSupervisor,
     ToWorker,
-    Welcome,
 )
 
 ANSWER_S = 5.0
@@ -61,8 +60,8 @@ class Worker:
         assert self._process is not None
         return self._process.pid
 
-    async def start(self, listener: socket.socket, welcome: Welcome) -> None:
-        """Start the process, which is to serve `listener`."""
+    async def start(self, listener: socket.socket) -> None:
+        """Start the process, which is to serve `listener` once it is welcomed. Raises OSError."""
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-m", "pointsman", "worker"]
         with theirs:
@@ -70,7 +69,6 @@ class Worker:
                 *command, stdin=theirs.fileno(), pass_fds=[listener.fileno()], start_new_session=True
             )
         await linked(ours, self.link)
-        self.link.send(welcome)
 
     async def ended(self) -> int:
         """Wait for its end; the exit status."""

@@ -38,7 +38,7 @@ _log = logging.getLogger("pointsman")
 
 
 class CannotStart(Exception):
-    """A worker ended before it served, and has said why."""
+    """A worker cannot be started, or ended before it served, and has said why."""
 
 
 class Team:
@@ -73,7 +73,10 @@ class Team:
 
     async def start(self) -> None:
         """Start a worker for each socket; all serve when this returns. Raises CannotStart."""
-        started = [await self._start(slot) for slot in range(len(self._sockets))]
+        try:
+            started = [await self._start(slot) for slot in range(len(self._sockets))]
+        except OSError as error:
+            raise CannotStart(f"a worker cannot be started: {error}") from None
         self._current = list(started)
         if not all([await self._serves(worker) for worker in started]):
             raise CannotStart("a worker ended before it served")
@@ -82,7 +85,8 @@ class Team:
         """Replace every worker, one after the other; the rest stay as they are if a successor does not serve."""
         for slot in range(len(self._sockets)):
             if not await self.replace(slot):
-                _log.error("the workers are not replaced: a successor did not serve")
+                if not self._stopping:
+                    _log.error("the workers are not replaced: a successor did not serve")
                 return
         _log.info("all workers are replaced")
 
@@ -94,9 +98,13 @@ class Team:
     async def replace(self, slot: int) -> bool:
         """Replace the slot's worker; false if its successor does not serve, then the old one stays."""
         async with self._replacing:
-            if self._stopping:
+            if self._stopping or not self._listens(slot):
                 return False
-            successor = await self._start(slot)
+            try:
+                successor = await self._start(slot)
+            except OSError as error:
+                _log.error("a worker cannot be started: %s", error)
+                return False
             if not await self._serves(successor):
                 successor.kill()
                 return False
@@ -130,12 +138,16 @@ class Team:
             await asyncio.gather(*self._tasks)
 
     async def _start(self, slot: int) -> Worker:
+        """Raises OSError."""
         worker = Worker(next(self._numbers), slot, self._told)
         listener = self._sockets[slot]
-        number = worker.number
-        await worker.start(
-            listener, Welcome(number, listener.fileno(), self._secret, self._config, self.changes.made())
-        )
+        file = listener.fileno()
+        await worker.start(listener)
+        # From here to where it is one of the workers nothing is waited for: what all were told meanwhile stands in its
+        # welcome, what they are told later it is told too.
+        worker.send(Welcome(worker.number, file, self._secret, self._config, self.changes.made()))
+        if self._stopping:
+            worker.kill()
         self.workers[worker.number] = worker
         self.hub.join(worker.number)
         self._round()
@@ -179,7 +191,7 @@ class Team:
                 return
             self.restarts += 1
             began = self._clock.now()
-            if self._listens(slot) and not await self.replace(slot) and any(self._current):
+            if not await self.replace(slot) and not self._stopping and any(self._current):
                 _log.error("no worker can be had in place of one that ended; the others go on without it")
                 self._sockets[slot].close()
             lived_s = self._clock.now() - began
