@@ -156,6 +156,7 @@ async def _garbage(relay: Relay, plan: Plan, phase: Phase) -> None:
 
 
 async def _oversize(relay: Relay, plan: Plan, phase: Phase) -> None:
+    plan.struck.set()  # now: the gateway may end the connection before all is said
     if phase is Phase.BEFORE_HEADERS:
         relay.peer.write(_CHUNK_HEAD + b"x" * _HEAD_BYTES)
     elif relay.stream and phase is not Phase.AFTER_DONE:
