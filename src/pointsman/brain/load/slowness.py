@@ -3,13 +3,13 @@
 Strategy: a policy that predicts adapts to a node that has become slow; all others keep sending it as much as before. So
 this keeps a yardstick that does not adapt. Every sample is divided by what the yardstick predicts for its size,
 
-    slowness = EWMA of ln(measured / predicted) − what is usual of it − median of the peers' same difference
+    slowness = EWMA of ln((measured + g) / (predicted + g)) − what is usual of it − median of the peers' same difference
 
-for first tokens and for the tokens after them; the worse of the two counts. The yardstick of nodes whose hardware and
-model are declared is the median of the rates learned for their kind, usual is 0, and the peers are that kind. Of all
-others nobody knows how fast they should be: the yardstick is the node's own rates when they were first learned, usual
-is a slow mean, and all such nodes are peers. So a fleet of mixed speeds is at 0, and so is one that slows down as a
-whole.
+for first tokens and for the tokens after them, g being a grace in seconds; the worse of the two counts. The yardstick
+of nodes whose hardware and model are declared is the median of the rates learned for their kind, usual is 0, and the
+peers are that kind. Of all others nobody knows how fast they should be: the yardstick is the node's own rates when
+they were first learned, usual is a slow mean, and all such nodes are peers. So a fleet of mixed speeds is at 0, and
+so is one that slows down as a whole.
 """
 
 from array import array
@@ -37,6 +37,11 @@ FORGIVEN_SECONDS = 30.0
 MOST = log(20.0)
 """One sample counts for no more than this, so that one hiccup is no change."""
 
+FIRST_GRACE_SECONDS = 0.25
+REST_GRACE_SECONDS = 0.01
+"""Added to what is measured and to what is predicted: a first token waits for the step under way, a later one for its
+neighbours' prefills, and differences of that size are no slowness, however many times they are of very little."""
+
 PROMPT = 1000.0, 1000.0 * 500.0
 BATCH = 8.0, 8000.0
 """Features of a usual prompt and a usual batch, where rates are compared as a whole."""
@@ -48,10 +53,11 @@ Rates = tuple["array[float]", "array[float]", "array[float]"]
 class _Channel:
     """First tokens, or later ones, of one node: a base, and the rates of two features."""
 
-    __slots__ = ("_declared", "_lately", "_usual", "samples", "yardstick")
+    __slots__ = ("_declared", "_grace", "_lately", "_usual", "samples", "yardstick")
 
-    def __init__(self, declared: bool, yardstick: Triple) -> None:
+    def __init__(self, declared: bool, yardstick: Triple, grace: float) -> None:
         self._declared = declared
+        self._grace = grace
         self.yardstick = yardstick
         self.samples = 0
         self._usual = 0.0
@@ -68,7 +74,7 @@ class _Channel:
         predicted = _seconds(self.yardstick, x, y)
         if seconds <= 0.0 or predicted <= 0.0:
             return
-        sample = max(-MOST, min(MOST, log(seconds / predicted)))
+        sample = max(-MOST, min(MOST, log((seconds + self._grace) / (predicted + self._grace))))
         self.samples += 1
         if self._declared or self.samples > 2 * LEARNED:
             self._lately += WEIGHT * (sample - self._lately)
@@ -97,8 +103,8 @@ class _Node:
 
     def __init__(self, kind: str, first: Triple, rest: Triple) -> None:
         self.kind = kind
-        self.first = _Channel(bool(kind), first)
-        self.rest = _Channel(bool(kind), rest)
+        self.first = _Channel(bool(kind), first, FIRST_GRACE_SECONDS)
+        self.rest = _Channel(bool(kind), rest, REST_GRACE_SECONDS)
         self.sampled_at = -inf
 
 
