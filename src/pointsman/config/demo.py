@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.config.flags import ConfigError, Directory, File, Names
-from pointsman.workload.rows import Trace, TraceError
-from pointsman.workload.traces import read_trace
+from pointsman.config.traces import trace_file
+from pointsman.workload.rows import Trace
 
 POLICIES = (
     "round_robin",
@@ -43,15 +43,7 @@ class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 def read_demo_trace(config: DemoConfig) -> Trace | None:
     """The trace to replay, if one is named. Raises ConfigError when it cannot be opened, TraceError when not read."""
-    if not config.trace:
-        return None
-    try:
-        with Path(config.trace).open(encoding="utf-8") as lines:
-            return read_trace(lines, Path(config.trace).name, lenient=config.lenient)
-    except OSError as error:
-        raise ConfigError(f"`trace`: {config.trace}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise TraceError(f"{config.trace}: not a text file: {error.reason}") from error
+    return trace_file(config.trace, lenient=config.lenient) if config.trace else None
 
 
 def check_report(config: DemoConfig) -> None:

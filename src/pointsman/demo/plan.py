@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from pointsman.config.demo import DemoConfig, journal_folder
 from pointsman.engine.profile import profile_of
-from pointsman.engine.virtual import Sample, saturation_rps
+from pointsman.engine.virtual import Sample
+from pointsman.sim.saturation import fleet_saturation, session_samples
 from pointsman.workload.rows import Trace
 from pointsman.workload.traces import leading
 
 from .run import Plan
 from .scene import ENGINE, SCENE, Scene
-from .sessions import session_demand, session_samples
+from .sessions import session_demand
 from .traced import trace_demand, trace_samples
 
 MOST_TOKENS = ENGINE.max_model_len or 0
@@ -24,7 +25,7 @@ ROUNDS = 5
 
 def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
     """The plan, and the saturation rate (requests per engine second) of the undisturbed fleet it is built on."""
-    saturation = fleet_saturation(SCENE, _first_samples(config, trace))
+    saturation = scene_saturation(SCENE, _first_samples(config, trace))
     scale = config.time_scale or time_scale_for(config.load * saturation)
     seconds = config.seconds * scale
     if trace:
@@ -43,15 +44,9 @@ def time_scale_for(requests_per_second: float) -> float:
     return max(1.0, min(MOST_TIME_SCALE, round(WALL_RATE / requests_per_second)))
 
 
-def fleet_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
-    """Requests per engine second that the fleet finishes under permanent backlog, each node serving its own share.
-
-    Each node is measured alone on the whole sample, so its prefix cache finds all the sharing there is: an upper bound,
-    equal for every policy.
-    """
-    speeds = {node.speed: node for node in scene.nodes}
-    rate = {speed: saturation_rps(profile_of(node.engine()), samples) for speed, node in speeds.items()}
-    return sum(rate[node.speed] for node in scene.nodes)
+def scene_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
+    """Requests per engine second that the undisturbed fleet finishes under permanent backlog."""
+    return fleet_saturation((profile_of(node.engine()) for node in scene.nodes), samples)
 
 
 def _first_samples(config: DemoConfig, trace: Trace | None) -> list[Sample]:
@@ -66,6 +61,6 @@ def _trace_saturation(trace: Trace, load: float, seconds: float) -> float:
     saturation = 0.0
     for _ in range(ROUNDS):
         samples = trace_samples(leading(trace, rows), MOST_TOKENS, ENGINE.block_size)
-        saturation = fleet_saturation(SCENE, samples)
+        saturation = scene_saturation(SCENE, samples)
         rows = max(2, round((rows + load * saturation * seconds) / 2))
     return saturation

@@ -3,10 +3,10 @@
 import pytest
 
 from pointsman.config.demo import DemoConfig
-from pointsman.demo.plan import fleet_saturation, planned, time_scale_for
+from pointsman.demo.plan import planned, scene_saturation, time_scale_for
 from pointsman.demo.scene import SCENE, Fault, Node, Scene
-from pointsman.demo.sessions import session_samples
 from pointsman.demo.traced import trace_samples
+from pointsman.sim.saturation import session_samples
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.traces import leading
 
@@ -17,9 +17,9 @@ def fleet(*speeds):
 
 def test_saturation_adds_up_over_the_nodes_and_follows_their_speed():
     samples = session_samples(1, 16)
-    one = fleet_saturation(fleet(1.0), samples)
-    assert fleet_saturation(fleet(1.0, 1.0), samples) == pytest.approx(2 * one)
-    assert fleet_saturation(fleet(1.0, 0.5), samples) == pytest.approx(1.5 * one, rel=0.02)
+    one = scene_saturation(fleet(1.0), samples)
+    assert scene_saturation(fleet(1.0, 1.0), samples) == pytest.approx(2 * one)
+    assert scene_saturation(fleet(1.0, 0.5), samples) == pytest.approx(1.5 * one, rel=0.02)
 
 
 def test_sessions_are_planned_at_the_load_asked_for():
@@ -41,8 +41,8 @@ def test_a_trace_is_loaded_by_the_rows_that_are_replayed():
     """Its first rows are light, the others heavy: the first guess of 400 rows would overload the fleet."""
     trace = Trace("t", "azure", tuple(TraceRow(float(k), 500 if k < 400 else 8_000, 20) for k in range(1000)))
     plan, saturation = planned(DemoConfig(seconds=10.0, time_scale=5.0), trace)
-    replayed = fleet_saturation(SCENE, trace_samples(leading(trace, len(plan.demand.dialogues)), 32_768, 16))
-    guessed = fleet_saturation(SCENE, trace_samples(leading(trace, 400), 32_768, 16))
+    replayed = scene_saturation(SCENE, trace_samples(leading(trace, len(plan.demand.dialogues)), 32_768, 16))
+    guessed = scene_saturation(SCENE, trace_samples(leading(trace, 400), 32_768, 16))
     assert saturation == pytest.approx(replayed, rel=0.15)
     assert saturation < 0.7 * guessed
 

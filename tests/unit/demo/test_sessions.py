@@ -1,8 +1,6 @@
-"""The generated workload: texts shared as announced, and engine samples that tell the same story as the texts."""
+"""The generated workload: texts shared as announced."""
 
-import itertools
-
-from pointsman.demo.sessions import session_demand, session_samples
+from pointsman.demo.sessions import session_demand
 from pointsman.workload.text import WORD_BYTES
 
 
@@ -22,17 +20,6 @@ def test_the_request_rate_is_the_one_asked_for():
 
 def test_the_same_seed_gives_the_same_demand():
     assert session_demand(3, 8.0, 20.0) == session_demand(3, 8.0, 20.0)
-
-
-def test_samples_have_a_hash_for_every_full_block_and_follow_ups_extend_their_dialogue():
-    samples = session_samples(1, 16)
-    assert all(len(sample.hashes) == sample.prompt_tokens // 16 for sample in samples)
-    by_end = {sample.hashes[-1] >> 16: [] for sample in samples}
-    for sample in samples:
-        by_end[sample.hashes[-1] >> 16].append(sample)
-    for dialogue in by_end.values():
-        for before, after in itertools.pairwise(dialogue):
-            assert after.hashes[: len(before.hashes)] == before.hashes
 
 
 def test_texts_have_the_lengths_drawn():

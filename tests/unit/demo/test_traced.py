@@ -2,7 +2,8 @@
 
 import pytest
 
-from pointsman.demo.traced import TEMPLATE_TOKENS, trace_demand, trace_samples
+from pointsman.demo.traced import trace_demand, trace_samples
+from pointsman.workload.blocks import TEMPLATE_TOKENS
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.text import WORD_BYTES
 

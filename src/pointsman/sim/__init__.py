@@ -1,0 +1,1 @@
+"""The simulator: the dispatcher and engine cores on a virtual clock."""

@@ -1,0 +1,55 @@
+"""How much a fleet can serve of a workload, measured on the engines' own model."""
+
+from collections.abc import Iterable, Sequence
+
+from pointsman.engine.profile import EngineProfile
+from pointsman.engine.virtual import Sample, saturation_rps
+from pointsman.workload.blocks import session_blocks
+from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
+
+SAMPLE_SESSIONS = 150
+"""About 430 requests: enough for a saturation rate within a few per cent."""
+NOMINAL_ANSWER_S = 4.0
+"""Only orders the sample as a run would interleave it."""
+
+
+def fleet_saturation(profiles: Iterable[EngineProfile], samples: Sequence[Sample]) -> float:
+    """Requests per second that the nodes finish under permanent backlog, each serving its own share.
+
+    Each node is measured alone on the whole sample, so its prefix cache finds all the sharing there is: an upper bound,
+    equal for every policy. Equal profiles are measured once. Raises ValueError for no samples at all.
+    """
+    rates: list[tuple[EngineProfile, float]] = []
+    total = 0.0
+    for profile in profiles:
+        rate = next((rate for known, rate in rates if known == profile), None)
+        if rate is None:
+            rate = saturation_rps(profile, samples)
+            rates.append((profile, rate))
+        total += rate
+    return total
+
+
+def session_samples(seed: int, block_tokens: int) -> list[Sample]:
+    """Requests of the generated dialogues (`ASSISTANT`), in the order a run would send them."""
+    sessions = draw_sessions(ASSISTANT, seed=seed, rate=1.0, seconds=SAMPLE_SESSIONS)
+    timed = [(at, session, turn) for session in sessions for turn, at in enumerate(_nominal(session))]
+    timed.sort(key=lambda item: item[0])
+    return [
+        Sample(
+            prompt_tokens=session.prompt_tokens(turn),
+            output_tokens=session.turns[turn].output_tokens,
+            hashes=session_blocks(session, session.prompt_tokens(turn), block_tokens),
+        )
+        for _, session, turn in timed
+    ]
+
+
+def _nominal(session: Session) -> list[float]:
+    """When each turn would be asked if every answer took the nominal time."""
+    moments, now = [], session.start_s
+    for turn in session.turns:
+        now += turn.think_s
+        moments.append(now)
+        now += NOMINAL_ANSWER_S
+    return moments

@@ -1,0 +1,51 @@
+"""Which blocks of which prompts are equal, without any text: an id for every block of tokens.
+
+Equal ids mean equal prefixes up to and including the block, as engines' chained hashes do. Ids of one block size say
+nothing about those of another.
+"""
+
+import msgspec
+
+from .rows import TraceRow
+from .sessions import Session
+
+TEMPLATE_TOKENS = 64
+"""Room for what a chat template adds around a prompt."""
+SYSTEM, DIALOGUE, ALONE = 1, 2, 3
+"""Namespaces of ids: a shared system prompt, one dialogue's own text, text that nothing else begins with."""
+
+
+def block_id(kind: int, number: int, place: int) -> int:
+    """An id that no other (namespace, number, place) has, for places below 65,536."""
+    return kind << 56 | number << 16 | place
+
+
+def session_blocks(session: Session, tokens: int, block_tokens: int) -> tuple[int, ...]:
+    """Ids of the leading full blocks of a dialogue that has grown to `tokens`.
+
+    A dialogue only grows, so a block is known by its place in it, or in the system prompt it lies in wholly.
+    """
+    shared = session.system_tokens // block_tokens
+    return tuple(
+        block_id(SYSTEM, session.system_prompt, place) if place < shared else block_id(DIALOGUE, session.number, place)
+        for place in range(tokens // block_tokens)
+    )
+
+
+def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
+    """Ids of the full blocks of request `number`'s prompt: parts of the trace block they lie in, else its own.
+
+    Blocks should divide those of the trace.
+    """
+    if not row.block_ids:
+        return tuple(block_id(ALONE, number, place) for place in range(row.prompt_tokens // block_tokens))
+    parts = row.tokens_per_block // block_tokens
+    blocks = [block * parts + part for block in row.block_ids for part in range(parts)]
+    return tuple(blocks[: row.prompt_tokens // block_tokens])
+
+
+def fitted(row: TraceRow, most_tokens: int) -> TraceRow:
+    """The request with its prompt, and if need be its answer, clipped to an engine's limit of `most_tokens`."""
+    room = most_tokens - TEMPLATE_TOKENS
+    output = min(max(row.output_tokens, 1), room // 2)
+    return msgspec.structs.replace(row, prompt_tokens=min(row.prompt_tokens, room - output), output_tokens=output)
