@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _worker()
     command = COMMANDS.get(given[0]) if given else None
     if command is None:
-        return _overview(given)
+        return _overview("pointsman", _ABOUT, {name: what for name, (_, what) in COMMANDS.items()}, given)
     return command[0](given[1:])
 
 
@@ -80,11 +80,29 @@ def _replay(arguments: list[str]) -> int:
     return _configured("replay", ReplayConfig, arguments, lambda config, _: run(config))
 
 
+def _sim(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    if name not in SIM_COMMANDS:
+        return _overview("pointsman sim", COMMANDS["sim"][1], SIM_COMMANDS, arguments)
+    from pointsman.config.sim import CompareConfig, RunConfig
+    from pointsman.simulate.main import compare, run_one
+
+    if name == "run":
+        return _configured("sim run", RunConfig, arguments[1:], lambda config, _: run_one(config))
+    return _configured("sim compare", CompareConfig, arguments[1:], lambda config, _: compare(config))
+
+
+SIM_COMMANDS = {
+    "run": "simulate a fleet under one policy",
+    "compare": "simulate a fleet under several policies, on the same requests",
+}
+
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "serve": (_serve, "run the gateway in front of inference engines"),
     "engine": (_engine, "run an emulated engine"),
     "demo": (_demo, "compare policies on emulated engines"),
     "replay": (_replay, "make the decisions of a recorded run again"),
+    "sim": (_sim, "try policies offline, on a simulated fleet"),
 }
 
 
@@ -95,7 +113,8 @@ def _configured(
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
 
-    parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=COMMANDS[name][1])
+    about = COMMANDS[name][1] if name in COMMANDS else SIM_COMMANDS[name.removeprefix("sim ")]
+    parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=about)
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
     flags = vars(parser.parse_args(arguments))
@@ -115,17 +134,18 @@ def _refused(name: str, why: str) -> int:
     return USAGE_ERROR
 
 
-def _overview(arguments: list[str]) -> int:
+def _overview(prog: str, about: str, known: dict[str, str], arguments: list[str]) -> int:
+    """Help, the version, or what is wrong with `arguments`, which begin with none of the `known` commands."""
     from pointsman import __version__
 
-    parser = argparse.ArgumentParser(prog="pointsman", description=_ABOUT)
+    parser = argparse.ArgumentParser(prog=prog, description=about)
     parser.add_argument("--version", action="version", version=f"pointsman {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, (_, what) in COMMANDS.items():
+    for name, what in known.items():
         commands.add_parser(name, help=what)
     if arguments and not arguments[0].startswith("-"):
-        near = difflib.get_close_matches(arguments[0], COMMANDS, n=1)
+        near = difflib.get_close_matches(arguments[0], known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        parser.error(f"no COMMAND {arguments[0]!r}; {hint}there are: {', '.join(COMMANDS)}")
+        parser.error(f"no COMMAND {arguments[0]!r}; {hint}there are: {', '.join(known)}")
     parser.parse_args(arguments)
     return USAGE_ERROR

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pointsman import __version__
-from pointsman.cli import COMMANDS, main
+from pointsman.cli import COMMANDS, SIM_COMMANDS, main
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,10 +32,17 @@ def test_a_near_miss_of_a_command_is_hinted_at(capsys: pytest.CaptureFixture[str
     assert "no COMMAND 'servee'; did you mean 'serve'? there are: serve, engine" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+def test_a_near_miss_of_a_command_of_sim_is_hinted_at(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["sim", "compar"])
+    assert ended.value.code == 2
+    assert "no COMMAND 'compar'; did you mean 'compare'? there are: run, compare" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [*sorted(COMMANDS.keys() - {"sim"}), *(f"sim {name}" for name in SIM_COMMANDS)])
 def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     assert ended.value.code == 0
     flags = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  --")]
     assert flags
@@ -55,6 +62,10 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
         (["engine", "--audit-log", "/nonexistent/log"], "/nonexistent/log"),
         (["demo", "--load", "3"], "`load` must be a number up to 2"),
         (["demo", "--policies", "jfc"], "did you mean 'jffc'"),
+        (["sim", "run", "--policy", "jfc"], "did you mean 'jffc'"),
+        (["sim", "run", "--rate", "-1"], "`rate` must be a number above 0"),
+        (["sim", "compare", "--fleet", "nope"], "no preset named 'nope'"),
+        (["sim", "compare", "--trace", "/does/not/exist"], "No such file"),
     ],
 )
 def test_mistakes_take_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

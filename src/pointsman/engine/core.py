@@ -58,6 +58,7 @@ class Totals(msgspec.Struct):
     prefix_hits: int = 0
     preemptions: int = 0  # sequences
     steps: int = 0
+    busy_seconds: float = 0.0  # length of all steps
 
 
 class Core:
@@ -134,7 +135,9 @@ class Core:
         if not work:
             return None
         self.totals.steps += 1
-        return Step(work, now, self._seconds(work) * self.slowdown, preempted)
+        seconds = self._seconds(work) * self.slowdown
+        self.totals.busy_seconds += seconds
+        return Step(work, now, seconds, preempted)
 
     def complete(self, step: Step, now: float) -> StepResult:
         """Advance the sequences of a step that has just ended; those that computed all they know get a token."""

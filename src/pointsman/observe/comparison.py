@@ -17,7 +17,8 @@ class Sample(msgspec.Struct, frozen=True):
     """One request as its client saw it. All moments in seconds since the run began.
 
     `first_s`: first token, None if none came. `done_s`: end of the answer, or when the run gave up. `output_tokens`,
-    `cached_tokens`: as reported by the engine, 0 when it reported nothing. `node`: "" when nobody knows.
+    `cached_tokens`: as reported by the engine, 0 when it reported nothing. `node`: "" when nobody knows. `streamed`:
+    false for a plain answer, of which nobody sees the first token: it counts in no figure of TTFT or TPOT.
     """
 
     sent_s: float
@@ -28,6 +29,7 @@ class Sample(msgspec.Struct, frozen=True):
     cached_tokens: int = 0
     output_tokens: int = 0
     node: str = ""
+    streamed: bool = True
 
     @property
     def ttft_s(self) -> float:
@@ -86,7 +88,7 @@ def figures(name: str, samples: Sequence[Sample], window: Window, capacity: Mapp
     """The figures of the run that gave `samples`. `capacity`: relative speed of each node over the run."""
     sent = [sample for sample in samples if window.holds(sample.sent_s)]
     completed = sum(sample.ok and window.holds(sample.done_s) for sample in samples)
-    ttft = np.array([sample.ttft_s for sample in sent])
+    ttft = np.array([sample.ttft_s for sample in sent if sample.streamed])
     tpot = np.array([tpot for sample in sent if (tpot := sample.tpot_s) is not None])
     prompts = sum(sample.prompt_tokens for sample in sent)
     return Figures(

@@ -13,10 +13,12 @@ BEST = "bold underline"
 MARKS = f"Bold: the best of its column, or within {TIE:.0%} of it."
 
 
-def comparison_table(rows: Sequence[Figures], *, title: str, caption: str) -> Table:
+def comparison_table(
+    rows: Sequence[Figures], *, title: str, caption: str, columns: Sequence[Column] = COLUMNS
+) -> Table:
     """One row a policy, in the order given; the best of each column is bold and underlined where the terminal can.
 
-    Fits into 80 columns when no policy's name is longer than 20.
+    The usual columns fit into 80 characters when no policy's name is longer than 20.
     """
     table = Table(
         title=title,
@@ -30,11 +32,11 @@ def comparison_table(rows: Sequence[Figures], *, title: str, caption: str) -> Ta
         collapse_padding=True,
     )
     table.add_column("policy", no_wrap=True)
-    for column in COLUMNS:
+    for column in columns:
         table.add_column("\n".join((*column.heading, column.measure)), justify="right", no_wrap=True)
-    winners = [best(rows, column) for column in COLUMNS]
+    winners = [best(rows, column) for column in columns]
     for row in rows:
-        table.add_row(row.name, *(_marked(row, *pair) for pair in zip(COLUMNS, winners, strict=True)))
+        table.add_row(row.name, *(_marked(row, *pair) for pair in zip(columns, winners, strict=True)))
     return table
 
 

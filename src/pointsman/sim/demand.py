@@ -1,0 +1,147 @@
+"""What the clients of a run ask: dialogues of requests, sizes and shared prefixes only.
+
+Generated dialogues run closed loop: a turn is asked its think time after the answer before it. Traces run open loop:
+each row is a dialogue of one request.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from pointsman.brain.model.request import Chain
+from pointsman.workload.blocks import fitted, session_blocks, trace_blocks
+from pointsman.workload.rows import Trace, TraceRow
+from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
+
+LINK_TOKENS = 64
+"""Tokens a link of a dialogue's chain covers: about what 256 bytes are, the chunks of the gateway."""
+
+
+class Ask(Protocol):
+    """One request. Sizes in tokens; `think_s`: seconds after the answer before it."""
+
+    @property
+    def prompt_tokens(self) -> int: ...
+    @property
+    def output_tokens(self) -> int: ...
+    @property
+    def think_s(self) -> float: ...
+
+    def chain(self) -> Chain | None:
+        """How the gateway knows the prompt; None where nothing is known of what it shares."""
+        ...
+
+    def blocks(self, block_tokens: int) -> list[int]:
+        """How an engine with blocks of that size knows prompt and answer, as far as others can share them."""
+        ...
+
+
+class TurnAsk(msgspec.Struct, frozen=True):
+    """A turn of a generated dialogue. Its answer is part of the next turn's prompt, and cached as such."""
+
+    session: Session
+    turn: int
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.session.prompt_tokens(self.turn)
+
+    @property
+    def output_tokens(self) -> int:
+        return self.session.turns[self.turn].output_tokens
+
+    @property
+    def think_s(self) -> float:
+        return self.session.turns[self.turn].think_s
+
+    def chain(self) -> Chain | None:
+        return Chain("trace", session_blocks(self.session, self.prompt_tokens, LINK_TOKENS), LINK_TOKENS)
+
+    def blocks(self, block_tokens: int) -> list[int]:
+        return list(session_blocks(self.session, self.prompt_tokens + self.output_tokens, block_tokens))
+
+
+class RowAsk(msgspec.Struct, frozen=True):
+    """A request of a trace. What its answer becomes part of, no trace tells."""
+
+    row: TraceRow
+    think_s: float = 0.0
+
+    @property
+    def prompt_tokens(self) -> int:
+        return self.row.prompt_tokens
+
+    @property
+    def output_tokens(self) -> int:
+        return self.row.output_tokens
+
+    def chain(self) -> Chain | None:
+        row = self.row
+        return Chain("trace", row.block_ids, row.tokens_per_block) if row.block_ids else None
+
+    def blocks(self, block_tokens: int) -> list[int]:
+        return list(trace_blocks(self.row, 0, block_tokens)) if self.row.block_ids else []
+
+
+class Dialogue(msgspec.Struct, frozen=True):
+    """Requests asked one after the other, the first at `start_s`. `session`: its key, "" for none."""
+
+    start_s: float
+    session: str
+    asks: tuple[Ask, ...]
+
+
+class Demand(msgspec.Struct, frozen=True):
+    """All dialogues in order of their beginning, and what to tell people about them."""
+
+    dialogues: tuple[Dialogue, ...]
+    description: str
+    notes: tuple[str, ...] = ()
+
+
+Demands = Callable[[int], Demand]
+"""The demand of a seed. A trace is the same for all."""
+
+
+def session_demand(seed: int, requests_per_second: float, seconds: float, most_tokens: int) -> Demand:
+    """Dialogues (`ASSISTANT`) that begin over `seconds`, at the rate that gives so many requests once under way.
+
+    A dialogue ends before the turn that would exceed `most_tokens`, prompt and answer.
+    """
+    rate = requests_per_second / ASSISTANT.turns_expected()
+    sessions = draw_sessions(ASSISTANT, seed=seed, rate=rate, seconds=seconds)
+    dialogues = tuple(_dialogue(session, most_tokens) for session in sessions)
+    ended = sum(len(one.asks) < len(session.turns) for one, session in zip(dialogues, sessions, strict=True))
+    return Demand(
+        dialogues,
+        f"dialogues over {ASSISTANT.system_prompts} shared system prompts, closed loop, "
+        f"planned for {requests_per_second:.2f} requests/s",
+        (f"{ended} dialogues end early, at the engines' limit of {most_tokens} tokens",) if ended else (),
+    )
+
+
+def trace_demand(trace: Trace, seconds: float, most_tokens: int) -> Demand:
+    """The requests of the trace's first `seconds`, open loop; what exceeds `most_tokens` is clipped, and counted."""
+    rows = [row for row in trace.rows if row.arrival_s < seconds]
+    fit = [fitted(row, most_tokens) for row in rows]
+    clipped = sum(row.prompt_tokens != before.prompt_tokens for row, before in zip(fit, rows, strict=True))
+    rate = len(rows) / min(seconds, trace.seconds) if trace.seconds else float("inf")
+    return Demand(
+        tuple(Dialogue(row.arrival_s, row.session, (RowAsk(row),)) for row in fit),
+        f"{len(rows)} requests of {trace.name}, open loop, {rate:.2f} requests/s",
+        (
+            *([f"{clipped} prompts clipped to the engines' limit of {most_tokens} tokens"] if clipped else []),
+            *([f"{trace.skipped} bad rows skipped; the first: {trace.first_problem}"] if trace.skipped else []),
+        ),
+    )
+
+
+def _dialogue(session: Session, most_tokens: int) -> Dialogue:
+    asks: list[Ask] = []
+    for turn in range(len(session.turns)):
+        ask = TurnAsk(session, turn)
+        if ask.prompt_tokens + ask.output_tokens > most_tokens:
+            break
+        asks.append(ask)
+    return Dialogue(session.start_s, str(session.number), tuple(asks))

@@ -1,0 +1,60 @@
+"""One request's life as its client and the simulated gateway know it."""
+
+from pointsman.brain.model.request import Request
+from pointsman.engine.sequence import Sequence
+from pointsman.observe.comparison import Sample
+from pointsman.sim.demand import Ask
+
+
+class Record(Sample, frozen=True):
+    """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any."""
+
+    id: str = ""
+    tries: int = 0
+    problem: str = ""
+
+
+class Exchange:
+    """A request from its sending to its end. Mutated by the cluster, which sets `sequence` anew for each try."""
+
+    __slots__ = ("ask", "dialogue", "node", "request", "sent_s", "sequence", "ticket", "tries", "turn")
+
+    def __init__(self, dialogue: int, turn: int, ask: Ask, request: Request, now: float) -> None:
+        self.dialogue = dialogue
+        self.turn = turn
+        self.ask = ask
+        self.request = request
+        self.sent_s = now
+        self.ticket = 0
+        self.tries = 0
+        self.node = ""
+        self.sequence: Sequence | None = None
+
+    def begin(self, node: str, sequence: Sequence) -> None:
+        """It is sent to a node."""
+        self.tries += 1
+        self.node = node
+        self.sequence = sequence
+
+    @property
+    def delivered(self) -> bool:
+        """Whether the client has seen a part of the answer."""
+        return self.request.stream and self.sequence is not None and self.sequence.first_token_at is not None
+
+    def record(self, now: float, problem: str = "") -> Record:
+        """What it came to, as it ends."""
+        sequence = self.sequence
+        return Record(
+            sent_s=self.sent_s,
+            first_s=sequence.first_token_at if sequence is not None and self.request.stream else None,
+            done_s=now,
+            ok=not problem,
+            prompt_tokens=self.ask.prompt_tokens,
+            cached_tokens=sequence.cached_tokens if sequence is not None else 0,
+            output_tokens=sequence.generated if sequence is not None else 0,
+            node=self.node,
+            streamed=self.request.stream,
+            id=self.request.id,
+            tries=self.tries,
+            problem=problem,
+        )

@@ -1,0 +1,120 @@
+"""The nodes of a simulation: kinds with a count, and presets under names."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from pointsman.brain.costs.step_time import prefill_seconds
+from pointsman.brain.model.node import NodeSpec
+from pointsman.engine.profile import EngineProfile, profile_of
+from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat
+
+PROMPT = 2048
+MODEL = "model"
+"""Every node serves it, and every request asks for it."""
+
+
+class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`count` equal nodes. Their engines are set as those of `pointsman engine`."""
+
+    name: Annotated[str, Meta(min_length=1, description="name; of several nodes, a number follows")]
+    count: Annotated[int, Meta(ge=1, description="nodes of this kind")] = 1
+    profile: Annotated[str, Meta(description="model whose size sets the timing")] = "Llama-3-8B"
+    gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
+    tp: Annotated[int, Meta(ge=1, description="tensor-parallel GPUs")] = 1
+    speed: Annotated[float, Meta(gt=0, description="speed relative to the profile")] = 1.0
+    overhead_ms: Annotated[float, Meta(ge=0, description="time in the API server before scheduling")] = 20.0
+    kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks")] = None
+    block_size: Annotated[int, Meta(ge=1, description="tokens in a KV cache block")] = 16
+    max_num_seqs: Annotated[Positive | None, Meta(description="sequences in a batch")] = None
+    max_num_batched_tokens: Annotated[Positive | None, Meta(description="tokens in a step")] = None
+    max_model_len: Annotated[Positive | None, Meta(description="tokens of prompt and answer")] = None
+    prefill_tokens_per_second: Annotated[PositiveFloat | None, Meta(description="measured prefill speed")] = None
+    decode_base_ms: Annotated[PositiveFloat | None, Meta(description="measured time of a decode step")] = None
+    decode_per_sequence_ms: Annotated[float, Meta(ge=0, description="what each sequence adds to it")] = 0.0
+
+    def names(self) -> list[str]:
+        """The names of its nodes."""
+        return [self.name] if self.count == 1 else [f"{self.name}-{number}" for number in range(1, self.count + 1)]
+
+    def engine(self) -> EngineConfig:
+        """The settings of its engines."""
+        own = ("name", "count")
+        return EngineConfig(**{key: getattr(self, key) for key in self.__struct_fields__ if key not in own})
+
+
+class Node(msgspec.Struct, frozen=True):
+    """One node: its engine's profile, and how a gateway would be configured for it."""
+
+    spec: NodeSpec
+    profile: EngineProfile
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def prefill_rate(self) -> float:
+        """Tokens per second of a prompt of 2,048 tokens: how fast the node is beside others."""
+        return PROMPT / (prefill_seconds(self.profile.step_time, PROMPT) * self.profile.slowdown)
+
+
+def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False) -> tuple[Node, ...]:
+    """All nodes, in order. With `declare`, the gateway is told their slots, model and hardware; else it learns.
+
+    Raises ValueError for an unknown GPU or model, for settings that do not go together and for a name given twice.
+    """
+    nodes = tuple(node for kind in kinds for node in _nodes(kind, declare))
+    for name, count in Counter(node.name for node in nodes).items():
+        if count > 1:
+            raise ValueError(f"two nodes are named {name!r}")
+    return nodes
+
+
+def _nodes(kind: NodeKind, declare: bool) -> list[Node]:
+    profile = profile_of(kind.engine())
+    specs = [NodeSpec(url=f"http://{name}", id=name, engine="vllm", models=(MODEL,)) for name in kind.names()]
+    return [Node(_declared(spec, kind, profile) if declare else spec, profile) for spec in specs]
+
+
+def _declared(spec: NodeSpec, kind: NodeKind, profile: EngineProfile) -> NodeSpec:
+    return msgspec.structs.replace(
+        spec,
+        slots=profile.limits.max_num_seqs,
+        hardware=kind.gpu,
+        profile=kind.profile,
+        tensor_parallel=kind.tp,
+    )
+
+
+_LONG = 131_072
+
+FLEETS: dict[str, tuple[NodeKind, ...]] = {
+    "qwen72b-a100": (NodeKind(name="a100", count=4, profile="Qwen-72B", gpu="A100-80G", tp=8),),
+    "qwen2.5-72b-a100": (
+        NodeKind(name="a100", count=8, profile="Qwen2.5-72B", gpu="A100-80G", tp=8, max_model_len=_LONG),
+    ),
+    "llama70b-h100": (NodeKind(name="h100", count=4, profile="Llama-3-70B", gpu="H100", tp=4, max_model_len=_LONG),),
+    "mixed": (
+        NodeKind(name="h100", count=2, gpu="H100"),
+        NodeKind(name="a100", count=2, gpu="A100-80G"),
+        NodeKind(name="l40s", count=4, gpu="L40S"),
+    ),
+    "uneven": tuple(
+        NodeKind(
+            name=name,
+            count=2,
+            profile="Qwen2.5-72B",
+            gpu="H100",
+            tp=8,
+            speed=speed,
+            max_num_seqs=64,
+            max_num_batched_tokens=2048,
+        )
+        for name, speed in (("fast", 1.0), ("slow", 1 / 3))
+    ),
+}
+"""By name. `uneven`: two nodes three times slower than the other two, as in the demonstration."""

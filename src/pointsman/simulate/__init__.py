@@ -1,0 +1,1 @@
+"""`pointsman sim`: from settings to experiments, and what is told of them."""

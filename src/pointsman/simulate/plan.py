@@ -1,0 +1,75 @@
+"""From settings to experiments: the fleet, and for each seed the demand at the pace asked for."""
+
+import msgspec
+
+from pointsman.brain.policies.base import Policy
+from pointsman.config.flags import ConfigError
+from pointsman.config.sim import SimConfig, check_pace, fleet_of, sim_trace
+from pointsman.sim.cluster import Delays
+from pointsman.sim.demand import Demand, session_demand, trace_demand
+from pointsman.sim.experiment import Experiment
+from pointsman.sim.fleet import Node
+from pointsman.sim.saturation import fleet_saturation, session_samples
+from pointsman.sim.summary import Slo
+from pointsman.workload.rows import Trace, TraceError
+from pointsman.workload.traces import at_rate
+
+USUAL_LOAD = 0.7
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The fleet and the demands, one a seed, equal for all policies."""
+
+    config: SimConfig
+    nodes: tuple[Node, ...]
+    demands: tuple[Demand, ...]
+
+    def experiment(self, policy: Policy, number: int) -> Experiment:
+        """The run of `policy` on demand `number`, from 0."""
+        config = self.config
+        return Experiment(
+            nodes=self.nodes,
+            demand=self.demands[number],
+            policy=policy,
+            settings=config.brain,
+            seconds=config.seconds,
+            warm_up=config.warm_up,
+            delays=Delays(config.feedback_delay_s, config.report_delay_s),
+            plain=config.plain,
+            slo=Slo(config.slo_ttft_s, config.slo_tpot_s),
+            seed=config.seed + number,
+        )
+
+
+def planned(config: SimConfig) -> Plan:
+    """The plan that the settings ask for. Raises ConfigError for settings that cannot be used."""
+    check_pace(config)
+    nodes = fleet_of(config)
+    most_tokens = min(node.profile.max_model_len for node in nodes)
+    trace = sim_trace(config)
+    if trace is not None:
+        demands = (trace_demand(_paced(trace, config), config.seconds, most_tokens),) * config.seeds
+    else:
+        rate = config.rate or (config.load or USUAL_LOAD) * _saturation(nodes, config.seed)
+        seeds = range(config.seed, config.seed + config.seeds)
+        demands = tuple(session_demand(seed, rate, config.seconds, most_tokens) for seed in seeds)
+    if not all(one.dialogues for one in demands):
+        raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
+    return Plan(config, nodes, demands)
+
+
+def _paced(trace: Trace, config: SimConfig) -> Trace:
+    """The trace at the pace asked for; its own if none is."""
+    if config.rate is None and config.rate_factor is None:
+        return trace
+    own = len(trace.rows) / trace.seconds if trace.seconds else 0.0
+    try:
+        return at_rate(trace, config.rate or (config.rate_factor or 1.0) * own)
+    except TraceError as error:
+        raise ConfigError(f"`trace`: {error}") from None
+
+
+def _saturation(nodes: tuple[Node, ...], seed: int) -> float:
+    """Requests per second of generated dialogues that the fleet could finish."""
+    block_tokens = nodes[0].profile.limits.block_size
+    return fleet_saturation((node.profile for node in nodes), session_samples(seed, block_tokens))

@@ -1,0 +1,96 @@
+"""Settings of the simulator: valid defaults, and what cannot be used in a line that names it."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pointsman.config.flags import ConfigError, convert
+from pointsman.config.sim import (
+    CompareConfig,
+    RunConfig,
+    SimConfig,
+    built,
+    check_pace,
+    fleet_of,
+    output_file,
+    sim_trace,
+)
+from pointsman.sim.fleet import NodeKind
+
+
+@pytest.mark.parametrize("tree", [RunConfig, CompareConfig])
+def test_defaults_are_valid_by_their_own_rules(tree: type[SimConfig]) -> None:
+    assert msgspec.convert(msgspec.to_builtins(tree()), tree) == tree()
+    check_pace(tree())
+    assert fleet_of(tree())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"rate": -1.0}, "`rate` must be a number above 0"),
+        ({"plain": 2.0}, "`plain` must be a number up to 1"),
+        ({"seconds": 0.0}, "`seconds` must be a number above 0"),
+        ({"node": [{"name": "a", "gpus": 3}]}, r"`node\[0\]\.gpus` is not a setting; did you mean `gpu`"),
+        ({"node": [{"name": "a", "speed": 0.0}]}, r"`node\[0\]\.speed` must be a number above 0"),
+        ({"policy": "x"}, "`policy` is not a setting; did you mean `policies`"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_key(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        convert(wrong, CompareConfig, "sim.toml")
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"rate": 1.0, "load": 0.5}, "`load`: how fast requests come is said by `rate` already"),
+        ({"rate_factor": 2.0}, "`rate_factor`: there is no trace"),
+        ({"trace": "t", "load": 0.5}, "`load`: a trace has its own pace"),
+    ],
+)
+def test_the_pace_is_said_once_and_where_it_means_something(settings: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        check_pace(SimConfig(**settings))  # type: ignore[arg-type]
+
+
+def test_nodes_of_the_file_replace_the_preset() -> None:
+    config = SimConfig(fleet="nope", node=(NodeKind(name="a", count=2),))
+    assert [node.name for node in fleet_of(config)] == ["a-1", "a-2"]
+
+
+def test_an_unknown_preset_or_gpu_is_told_with_what_there_is() -> None:
+    with pytest.raises(ConfigError, match=r"`fleet`: no preset named 'nope'; there are: qwen72b-a100"):
+        fleet_of(SimConfig(fleet="nope"))
+    with pytest.raises(ConfigError, match=r"`node`: unknown gpu 'G'"):
+        fleet_of(SimConfig(node=(NodeKind(name="a", gpu="G"),)))
+
+
+def test_a_policy_gets_its_parameters() -> None:
+    config = SimConfig(parameters={"jffc": {"variant": "seed"}})
+    assert built(config, "jffc", "policy") != built(SimConfig(), "jffc", "policy")
+    with pytest.raises(ConfigError, match=r"`policies`: no policy named 'jfc'; did you mean 'jffc'"):
+        built(config, "jfc", "policies")
+    with pytest.raises(ConfigError, match="has no parameter 'nope'"):
+        built(SimConfig(parameters={"jffc": {"nope": 1}}), "jffc", "policy")
+
+
+def test_a_broken_trace_is_told_by_row_and_column(tmp_path: Path) -> None:
+    assert sim_trace(SimConfig()) is None
+    path = tmp_path / "t.csv"
+    path.write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,many,10\n")
+    with pytest.raises(ConfigError, match=r"`trace`: t\.csv, line 2: ContextTokens is 'many'"):
+        sim_trace(SimConfig(trace=str(path)))
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ConfigError, match="begins no known format"):
+        sim_trace(SimConfig(trace=str(path)))
+
+
+def test_a_file_is_made_empty_or_explained(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    path.write_text("before")
+    output_file(str(path), "journal").close()
+    assert path.read_bytes() == b""
+    with pytest.raises(ConfigError, match=r"`journal`: .*No such file"):
+        output_file(str(tmp_path / "no" / "j"), "journal")

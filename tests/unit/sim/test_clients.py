@@ -1,0 +1,70 @@
+"""Clients: closed loop, stopping in time, plain ones the same whatever happens."""
+
+import pytest
+from tests.support.simulated import uneven
+
+from pointsman.sim.clients import Clients
+from pointsman.sim.demand import session_demand
+from pointsman.sim.exchange import Exchange
+from pointsman.sim.loop import Loop, Rank
+
+DIALOGUES = session_demand(1, 4.0, 30.0, 32_768).dialogues
+
+
+class Answering:
+    """Answers every request after a while, every `failing`-th one with an error."""
+
+    def __init__(self, seconds: float = 100.0, plain: float = 0.0, answer_s: float = 1.0, failing: int = 0) -> None:
+        self.loop = Loop(0.0)
+        self.sent: list[Exchange] = []
+        self.answer_s, self.failing = answer_s, failing
+        self.clients = Clients(self.loop, DIALOGUES, seconds, plain, 1, self.submit)
+        self.loop.run()
+
+    def submit(self, exchange: Exchange) -> None:
+        self.sent.append(exchange)
+        fails = self.failing and len(self.sent) % self.failing == 0
+        self.loop.at(
+            self.loop.now + self.answer_s, Rank.HEARD, lambda _: self.clients.ended(exchange, "bad" if fails else "")
+        )
+
+
+def test_the_next_turn_is_asked_a_pause_after_the_answer() -> None:
+    by_id = {exchange.request.id: exchange for exchange in Answering().sent}
+    assert len(by_id) == sum(len(dialogue.asks) for dialogue in DIALOGUES)
+    for number, dialogue in enumerate(DIALOGUES):
+        assert by_id[f"{number}-0"].sent_s == dialogue.start_s
+        for turn, ask in enumerate(dialogue.asks[1:], start=1):
+            waited = by_id[f"{number}-{turn}"].sent_s - by_id[f"{number}-{turn - 1}"].sent_s
+            assert waited == pytest.approx(1.0 + ask.think_s)
+
+
+def test_nothing_is_sent_at_the_end_or_after() -> None:
+    answering = Answering(seconds=20.0)
+    assert max(exchange.sent_s for exchange in answering.sent) < 20.0
+    assert answering.clients.active == 0
+
+
+def test_a_dialogue_ends_with_its_first_error() -> None:
+    answering = Answering(failing=2)
+    failed = {record.id.split("-")[0] for record in answering.clients.records if not record.ok}
+    assert failed
+    for number in failed:
+        records = [record for record in answering.clients.records if record.id.split("-")[0] == number]
+        assert [record.ok for record in records] == [True] * (len(records) - 1) + [False]
+
+
+def test_the_same_requests_are_plain_however_the_run_goes() -> None:
+    def plain(answer_s: float) -> dict[str, bool]:
+        return {one.request.id: one.request.stream for one in Answering(plain=0.3, answer_s=answer_s).sent}
+
+    quick, slow = plain(0.5), plain(3.0)
+    assert quick == slow
+    assert 0.15 < sum(not stream for stream in quick.values()) / len(quick) < 0.45
+
+
+def test_requests_carry_their_dialogue() -> None:
+    first = Answering().sent[0].request
+    assert first.session == DIALOGUES[0].session
+    assert first.max_tokens is None, "nobody knows how long an answer will be"
+    assert uneven("round_robin").demand.dialogues

@@ -1,0 +1,38 @@
+"""What a request came to."""
+
+from pointsman.brain.model.request import Request
+from pointsman.engine.sequence import Sequence
+from pointsman.sim.demand import RowAsk
+from pointsman.sim.exchange import Exchange
+from pointsman.workload.rows import TraceRow
+
+
+def exchange(*, stream: bool) -> Exchange:
+    return Exchange(0, 0, RowAsk(TraceRow(1.0, 100, 5)), Request(id="0-0", model="m", stream=stream), 1.0)
+
+
+def served(first: float, generated: int) -> Sequence:
+    sequence = Sequence("1", 100, 5)
+    sequence.first_token_at, sequence.generated, sequence.cached_tokens = first, generated, 48
+    return sequence
+
+
+def test_a_stream_has_its_first_token() -> None:
+    one = exchange(stream=True)
+    one.begin("n", served(1.5, 5))
+    record = one.record(2.0)
+    assert (record.ok, record.ttft_s, record.cached_tokens, record.output_tokens) == (True, 0.5, 48, 5)
+    assert (record.node, record.tries, record.id) == ("n", 1, "0-0")
+
+
+def test_of_a_plain_answer_nobody_sees_the_first_token() -> None:
+    one = exchange(stream=False)
+    one.begin("n", served(1.5, 5))
+    assert not one.delivered
+    record = one.record(2.0)
+    assert (record.first_s, record.tpot_s, record.streamed) == (None, None, False)
+
+
+def test_one_that_was_never_sent_has_failed_with_a_reason() -> None:
+    record = exchange(stream=True).record(31.0, "queue_timeout")
+    assert (record.ok, record.tries, record.problem, record.ttft_s) == (False, 0, "queue_timeout", 30.0)

@@ -1,0 +1,85 @@
+"""Whole runs: repeatable, complete, and with the outcome the demonstration shows over sockets."""
+
+import msgspec
+import pytest
+from tests.support.simulated import experiment, journaled, quick_nodes, rows_demand, uneven
+
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.policies.registry import POLICIES
+from pointsman.sim.cluster import Delays
+from pointsman.sim.demand import Demand
+from pointsman.sim.experiment import Run, Stage, run
+
+
+@pytest.mark.parametrize("policy", ["two_choices", "fastest_completion"])
+def test_the_same_seed_gives_the_same_bytes(policy: str) -> None:
+    first, second = (journaled(uneven(policy, plain=0.3)) for _ in range(2))
+    assert first[1] == second[1]
+    assert msgspec.json.encode(first[0]) == msgspec.json.encode(second[0])
+
+
+def test_another_seed_draws_otherwise() -> None:
+    assert journaled(uneven("two_choices"))[1] != journaled(uneven("two_choices", seed=2))[1]
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_every_request_ends_once_and_no_account_is_left(policy: str) -> None:
+    """Overload, delays, plain answers and a short queue: the hardest that a run can be."""
+    what = uneven(
+        policy,
+        rate=40.0,
+        seconds=6.0,
+        plain=0.3,
+        delays=Delays(0.1, 0.5),
+        settings=BrainSettings(queue_timeout_s=5.0, queue_limit=40, first_token_floor_s=8.0),
+    )
+    stage = Stage(what, lambda _second: None, None)
+    result = stage.run()
+    ids = [record.id for record in result.records]
+    assert len(ids) == len(set(ids))
+    assert sum(record.id.endswith("-0") for record in result.records) == len(what.demand.dialogues)
+    assert stage.dispatcher.at_rest()
+    for column in ("outstanding", "running", "backlog_tokens", "context_tokens", "kv_reserved"):
+        assert not getattr(stage.dispatcher.fleet.columns, column).any(), f"{column} is not zero at rest"
+    for node in stage.cluster.nodes.values():
+        report = node.report(0.0)
+        assert (report.running, report.waiting, report.kv_usage) == (0, 0, 0.0)
+
+
+def outcome(policy: str) -> Run:
+    return run(uneven(policy, rate=18.0, seconds=60.0, warm_up=0.25), lambda _second: None)
+
+
+def test_policies_rank_on_an_uneven_fleet_as_in_the_demonstration() -> None:
+    blind, jffc, ours = (outcome(name).summary for name in ("round_robin", "jffc", "fastest_completion"))
+    assert blind.success == jffc.success == ours.success == 1.0
+    assert blind.ttft_mean_s > 4 * jffc.ttft_mean_s > 0  # type: ignore[operator]
+    assert jffc.ttft_mean_s >= 0.95 * ours.ttft_mean_s  # type: ignore[operator]
+    assert blind.goodput_rps < 0.6 * ours.goodput_rps
+    assert blind.hit_ratio < jffc.hit_ratio  # type: ignore[operator]
+
+
+def test_nodes_have_joined_and_started_slowly_before_the_first_request() -> None:
+    what = experiment("round_robin", rows_demand((0.0, 100, 2), (0.0, 100, 2)), quick_nodes(2))
+    assert {record.node for record in run(what, lambda _second: None).records} == {"n-1", "n-2"}
+
+
+def test_the_caller_is_told_how_far_it_is() -> None:
+    seconds: list[float] = []
+    run(
+        experiment("round_robin", rows_demand((0.0, 100, 2), (9.0, 100, 2)), quick_nodes(), seconds=10.0),
+        seconds.append,
+    )
+    assert seconds[0] == 0.0
+    assert seconds == sorted(seconds)
+    assert seconds[-1] >= 8.9
+
+
+def test_busy_is_the_share_of_the_window_in_steps() -> None:
+    what = experiment("round_robin", rows_demand((5.0, 1000, 101)), quick_nodes(1), seconds=10.0, warm_up=0.0)
+    assert run(what, lambda _second: None).nodes[0].busy == pytest.approx((0.11 + 1.0) / 10)
+
+
+def test_nothing_to_send_is_refused() -> None:
+    with pytest.raises(ValueError, match="no request"):
+        run(experiment("round_robin", Demand((), "nothing"), quick_nodes()), lambda _second: None)

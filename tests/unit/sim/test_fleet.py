@@ -1,0 +1,47 @@
+"""Nodes from kinds, and presets that exist."""
+
+import pytest
+
+from pointsman.sim.fleet import FLEETS, MODEL, NodeKind, nodes_of
+
+
+@pytest.mark.parametrize("preset", FLEETS)
+def test_every_preset_makes_nodes(preset: str) -> None:
+    nodes = nodes_of(FLEETS[preset])
+    assert len({node.name for node in nodes}) == len(nodes) == sum(kind.count for kind in FLEETS[preset])
+
+
+def test_several_of_a_kind_are_numbered() -> None:
+    nodes = nodes_of([NodeKind(name="a", count=2), NodeKind(name="b")])
+    assert [node.name for node in nodes] == ["a-1", "a-2", "b"]
+    assert all(node.spec.models == (MODEL,) for node in nodes)
+
+
+def test_a_slower_node_has_a_lower_rate() -> None:
+    fast, slow = nodes_of([NodeKind(name="fast"), NodeKind(name="slow", speed=0.25)])
+    assert slow.prefill_rate == pytest.approx(fast.prefill_rate / 4)
+
+
+def test_only_what_is_declared_is_known() -> None:
+    kind = NodeKind(name="a", gpu="H100", profile="Llama-3-70B", tp=4, max_num_seqs=7)
+    (silent,), (told,) = nodes_of([kind]), nodes_of([kind], declare=True)
+    assert (silent.spec.slots, silent.spec.hardware, silent.spec.profile) == (None, "", "")
+    assert (told.spec.slots, told.spec.hardware, told.spec.profile, told.spec.tensor_parallel) == (
+        7,
+        "H100",
+        "Llama-3-70B",
+        4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ([NodeKind(name="a"), NodeKind(name="a")], "two nodes are named 'a'"),
+        ([NodeKind(name="a", gpu="H1")], "unknown gpu 'H1'"),
+        ([NodeKind(name="a", decode_base_ms=1.0)], "needs both"),
+    ],
+)
+def test_what_makes_no_fleet_is_refused(kinds: list[NodeKind], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        nodes_of(kinds)
