@@ -24,6 +24,9 @@ from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import Floats, View
 
+MOST_TOKENS = 10**9
+"""No prompt is believed to be longer, whatever engines say of others: so sums of bookings stay exact."""
+
 
 class Estimates:
     """What to expect of a request and of a node. Sizes in tokens, times in seconds."""
@@ -74,12 +77,12 @@ class Estimates:
         self._response.start(row, now)
 
     def size(self, request: Request) -> tuple[int, float]:
-        """Prompt tokens (at least 1) and tokens per link of the request's chain."""
+        """Prompt tokens (1 to MOST_TOKENS) and tokens per link of the request's chain."""
         ratio = 1.0 / self.tokens_per_byte.bytes_per_token(request.model)
         prompt = request.prompt_tokens or request.prompt_bytes * ratio
         chain = request.chain
         per_link = 0.0 if chain is None else chain.tokens_per_link or chain.bytes_per_link * ratio
-        return max(1, round(prompt)), per_link
+        return min(max(1, round(prompt)), MOST_TOKENS), per_link
 
     def output(self, request: Request) -> int:
         """Expected output tokens, at least 1."""

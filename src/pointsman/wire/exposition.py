@@ -32,9 +32,16 @@ _GAUGES = {
     "process_start_time_seconds": "started_at",
 }
 _INFO = "vllm:cache_config_info"
-_LEAST = {"kv_blocks": 1.0, "block_tokens": 1.0}
-_LARGEST = 1e15
-"""No count, share or time is larger; sums of such numbers stay exact."""
+_MOST_COUNTED = 1e9
+_RANGES = {
+    "running": (0.0, _MOST_COUNTED),
+    "waiting": (0.0, _MOST_COUNTED),
+    "kv_usage": (0.0, 1.0),
+    "kv_blocks": (1.0, _MOST_COUNTED),
+    "block_tokens": (1.0, 1e6),
+    "started_at": (0.0, 1e15),
+}
+"""What each can be; products and sums of such numbers stay exact."""
 _LINE = re.compile(
     r'(?P<name>[a-zA-Z_:][\w:]*)(?:\s*\{(?P<labels>(?:[^"}]++|"(?:[^"\\]++|\\.)*+")*+)\}\s*|\s+)(?P<value>\S+)'
 )
@@ -77,7 +84,8 @@ def _add(values: dict[str, list[float]], field: str, text: str) -> None:
         number = float(text)
     except ValueError:
         return
-    if _LEAST.get(field, 0.0) <= number <= _LARGEST:
+    least, most = _RANGES[field]
+    if least <= number <= most:
         values.setdefault(field, []).append(number)
 
 

@@ -104,3 +104,18 @@ def test_recovery_is_sampled_on_the_agenda() -> None:
     driver.tick(1.0)
     assert driver.dispatcher.fleet.columns.recovery_slope[0] > 0.0
     assert NodeSpec(url="x").name == "x"
+
+
+def test_accounts_return_to_zero_whatever_engines_count() -> None:
+    driver = one_node()
+    columns = driver.dispatcher.fleet.columns
+
+    def submit(size: int) -> int:
+        return driver.lease_of(driver.submit(tokens=0, prompt_bytes=size, max_tokens=4000))
+
+    driver.finish(submit(10), Outcome(verdict=Verdict.OK, prompt_tokens=10**30, completion_tokens=10**30))
+    leases = [submit(size) for size in (7, 60_000_001, 13, 60_000_003)]
+    assert columns.backlog_tokens[0] >= 10**9
+    for lease in leases:
+        driver.finish(lease)
+    assert columns.backlog_tokens[0] == columns.context_tokens[0] == columns.kv_reserved[0] == 0.0

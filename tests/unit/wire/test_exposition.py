@@ -49,11 +49,16 @@ def test_anything_else_is_forgiven() -> None:
     assert read_exposition("") == EngineReading()
 
 
-@pytest.mark.parametrize("number", ["1e308", "-1", "-1e300", "Inf", "1e16"])
+@pytest.mark.parametrize("number", ["1e308", "-1", "-1e300", "Inf", "1e16", "1e10"])
 def test_numbers_that_cannot_be_are_passed_over(number: str) -> None:
     line = f"vllm:num_requests_running {number}\n"
     info = f'vllm:cache_config_info{{num_gpu_blocks="{number}",block_size="0"}} 1\n'
-    assert read_exposition(line * 2 + info) == EngineReading()
+    assert read_exposition(line * 2 + info + f"vllm:kv_cache_usage_perc {number}\n") == EngineReading()
+
+
+def test_a_share_is_no_percentage() -> None:
+    assert read_exposition("vllm:kv_cache_usage_perc 1.0\n").kv_usage == 1.0
+    assert read_exposition("vllm:kv_cache_usage_perc 57.0\n").kv_usage is None
 
 
 def test_labels_may_hold_anything() -> None:

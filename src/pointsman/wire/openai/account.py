@@ -14,7 +14,7 @@ from pointsman.wire.sse import data_event, event_data
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
-    """Tokens; `cached` is None where the engine does not say."""
+    """Tokens, 0 where the engine does not say; `cached` is None then."""
 
     prompt: int = 0
     completion: int = 0
@@ -81,6 +81,8 @@ class _Chunk(msgspec.Struct, gc=False):
         return _says(self.error) or self.object == "error"
 
 
+MOST_TOKENS = 10**9
+"""No request has more; a count beyond it, or below 0, counts as not said."""
 _NOTHING = (b"null", b'""', b"[]")
 _EMPTY = _Chunk()
 _DONE = data_event(b"[DONE]")
@@ -253,6 +255,11 @@ def _read_mended(data: bytes) -> _Chunk:
 
 def _usage(raw: _Usage) -> Usage:
     details = raw.prompt_tokens_details or raw.input_tokens_details
-    cached = details.cached_tokens if details else raw.cache_read_input_tokens
-    prompt = raw.prompt_tokens or raw.input_tokens or 0
-    return Usage(prompt, raw.completion_tokens or raw.output_tokens or 0, cached)
+    cached = _count(details.cached_tokens if details else raw.cache_read_input_tokens)
+    prompt = _count(raw.prompt_tokens) or _count(raw.input_tokens) or 0
+    return Usage(prompt, _count(raw.completion_tokens) or _count(raw.output_tokens) or 0, cached)
+
+
+def _count(tokens: int | None) -> int | None:
+    """What is told, if it can be."""
+    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

@@ -202,3 +202,19 @@ def test_a_choice_that_ends_beside_one_that_goes_on() -> None:
     )
     account.see(chunk('{"choices":[{"index":0,"text":"a","finish_reason":"stop"}]}'))
     assert account.succeeded()
+
+
+@pytest.mark.parametrize("tokens", ["-1", "1000000001", "1000000000000000000", "99999999999999999999999"])
+def test_counts_that_cannot_be_are_not_told(tokens: str) -> None:
+    wrong = f'"prompt_tokens":{tokens},"prompt_tokens_details":{{"cached_tokens":{tokens}}}'
+    assert usage_of(f'{{"usage":{{{wrong},"completion_tokens":{tokens}}}}}'.encode()) == Usage()
+    account = ChatAccount()
+    account.see(chunk(f'{{"choices":[],"usage":{{{wrong},"completion_tokens":{tokens}}}}}'))
+    assert account.usage == Usage()
+    typed = TypedAccount()
+    typed.see(chunk(f'{{"type":"response.completed","response":{{"usage":{{"input_tokens":{tokens}}}}}}}'))
+    assert typed.usage == Usage()
+
+
+def test_a_count_that_cannot_be_hides_no_other() -> None:
+    assert usage_of(b'{"usage":{"prompt_tokens":3,"completion_tokens":-4}}') == Usage(3, 0, None)
