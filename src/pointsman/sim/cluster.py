@@ -100,7 +100,7 @@ class Cluster:
         if exchange.request.stream:
             self._loop.at(self._loop.now + order.first_token_s, Rank.HEARD, self._give_up, order.lease)
 
-    def _stop(self, lease: int, why: str) -> None:
+    def _stop(self, lease: int, why: str, status: int = 502) -> None:
         """End a try, unless the node is through with it: then its end is on its way."""
         exchange = self._leases.get(lease)
         if exchange is None:
@@ -108,7 +108,7 @@ class Cluster:
             return
         assert exchange.sequence is not None
         if self.nodes[exchange.node].abort(exchange.sequence):
-            self._failed(lease, exchange, why)
+            self._failed(lease, exchange, why, status)
 
     def _probe(self, node: NodeSpec) -> None:
         delay = self._delays.report_s
@@ -156,13 +156,13 @@ class Cluster:
     def _give_up(self, lease: int) -> None:
         exchange = self._leases.get(lease)
         if exchange is not None and not exchange.delivered:
-            self._stop(lease, "first_token_timeout")
+            self._stop(lease, "first_token_timeout", 504)
 
-    def _failed(self, lease: int, exchange: Exchange, why: str) -> None:
+    def _failed(self, lease: int, exchange: Exchange, why: str, status: int) -> None:
         """A try failed: unless its client has seen a part of it, the dispatcher says what becomes of the request."""
         del self._leases[lease]
         delivered = exchange.delivered
-        outcome = Outcome(verdict=Verdict.FAIL, reason=why, status=502, delivered=delivered)
+        outcome = Outcome(verdict=Verdict.FAIL, reason=why, status=status, delivered=delivered)
         self._execute(self._dispatcher.finished(lease, outcome, self._loop.now))
         if delivered:
             self._close(exchange, why)

@@ -126,7 +126,7 @@ def trace_demand(trace: Trace, seconds: float, most_tokens: int) -> Demand:
     rows = [row for row in trace.rows if row.arrival_s < seconds]
     fit = [fitted(row, most_tokens) for row in rows]
     clipped = sum(row.prompt_tokens != before.prompt_tokens for row, before in zip(fit, rows, strict=True))
-    rate = len(rows) / min(seconds, trace.seconds) if trace.seconds else float("inf")
+    rate = len(rows) / seconds
     return Demand(
         tuple(Dialogue(row.arrival_s, row.session, (RowAsk(row),)) for row in fit),
         f"{len(rows)} requests of {trace.name}, open loop, {rate:.2f} requests/s",

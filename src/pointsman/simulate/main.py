@@ -44,7 +44,7 @@ def _simulated(plan: Plan, policies: Iterable[Policy], journal: Sink | None) -> 
     """Every policy on every seed; None when interrupted."""
     config, err = plan.config, Console(stderr=True)
     try:
-        with progress(config.seconds, err) as begin:
+        with progress(plan.seconds, err) as begin:
 
             def one(policy: Policy, number: int) -> Run:
                 name = policy.name if config.seeds == 1 else f"{policy.name}, seed {config.seed + number}"

@@ -18,11 +18,12 @@ USUAL_LOAD = 0.7
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The fleet and the demands, one a seed, equal for all policies."""
+    """The fleet and the demands, one a seed, equal for all policies. `seconds`: how long requests are sent."""
 
     config: SimConfig
     nodes: tuple[Node, ...]
     demands: tuple[Demand, ...]
+    seconds: float
 
     def experiment(self, policy: Policy, number: int) -> Experiment:
         """The run of `policy` on demand `number`, from 0."""
@@ -32,7 +33,7 @@ class Plan(msgspec.Struct, frozen=True):
             demand=self.demands[number],
             policy=policy,
             settings=config.brain,
-            seconds=config.seconds,
+            seconds=self.seconds,
             warm_up=config.warm_up,
             delays=Delays(config.feedback_delay_s, config.report_delay_s),
             plain=config.plain,
@@ -46,16 +47,19 @@ def planned(config: SimConfig) -> Plan:
     check_pace(config)
     nodes = fleet_of(config)
     most_tokens = min(node.profile.max_model_len for node in nodes)
+    seconds = config.seconds
     trace = sim_trace(config)
     if trace is not None:
-        demands = (trace_demand(_paced(trace, config), config.seconds, most_tokens),) * config.seeds
+        paced = _paced(trace, config)
+        seconds = min(seconds, _lasts(paced) or seconds)
+        demands = (trace_demand(paced, seconds, most_tokens),) * config.seeds
     else:
         rate = config.rate or (config.load or USUAL_LOAD) * _saturation(nodes, config.seed)
         seeds = range(config.seed, config.seed + config.seeds)
-        demands = tuple(session_demand(seed, rate, config.seconds, most_tokens) for seed in seeds)
+        demands = tuple(session_demand(seed, rate, seconds, most_tokens) for seed in seeds)
     if not all(one.dialogues for one in demands):
         raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
-    return Plan(config, nodes, demands)
+    return Plan(config, nodes, demands, seconds)
 
 
 def _paced(trace: Trace, config: SimConfig) -> Trace:
@@ -67,6 +71,11 @@ def _paced(trace: Trace, config: SimConfig) -> Trace:
         return at_rate(trace, config.rate or (config.rate_factor or 1.0) * own)
     except TraceError as error:
         raise ConfigError(f"`trace`: {error}") from None
+
+
+def _lasts(trace: Trace) -> float:
+    """Seconds the trace lasts: to its last request, and as long again as requests are apart on average."""
+    return trace.seconds * len(trace.rows) / max(1, len(trace.rows) - 1)
 
 
 def _saturation(nodes: tuple[Node, ...], seed: int) -> float:

@@ -65,7 +65,7 @@ def notes(plan: Plan) -> list[str]:
     runs = "1 seed" if config.seeds == 1 else f"mean of {config.seeds} seeds"
     return [
         f"Fleet: {', '.join(node.name for node in plan.nodes)}.",
-        f"Load: {plan.demands[0].description}; {config.seconds:g} s, measured after {config.warm_up:.0%}; {runs} "
+        f"Load: {plan.demands[0].description}; {plan.seconds:g} s, measured after {config.warm_up:.0%}; {runs} "
         f"from {config.seed}; {config.plain:.0%} plain.",
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
         f"The gateway hears of tokens {config.feedback_delay_s:g} s and of probes {config.report_delay_s:g} s late.",
@@ -92,6 +92,7 @@ def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:
             for result in results
         ],
         "workload": plan.demands[0].description,
+        "seconds": plan.seconds,
         "notes": list(plan.demands[0].notes),
         "fleet": [node.name for node in plan.nodes],
         "settings": msgspec.to_builtins(config),

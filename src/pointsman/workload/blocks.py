@@ -16,7 +16,7 @@ SYSTEM, DIALOGUE, ALONE = 1, 2, 3
 
 
 def block_id(kind: int, number: int, place: int) -> int:
-    """An id that no other (namespace, number, place) has, for places below 65,536."""
+    """An id that no other triple has, for places below 65,536; neighbouring places have neighbouring ids."""
     return kind << 56 | number << 16 | place
 
 
@@ -25,11 +25,10 @@ def session_blocks(session: Session, tokens: int, block_tokens: int) -> tuple[in
 
     A dialogue only grows, so a block is known by its place in it, or in the system prompt it lies in wholly.
     """
-    shared = session.system_tokens // block_tokens
-    return tuple(
-        block_id(SYSTEM, session.system_prompt, place) if place < shared else block_id(DIALOGUE, session.number, place)
-        for place in range(tokens // block_tokens)
-    )
+    blocks = tokens // block_tokens
+    shared = min(session.system_tokens // block_tokens, blocks)
+    system, own = block_id(SYSTEM, session.system_prompt, 0), block_id(DIALOGUE, session.number, 0)
+    return (*range(system, system + shared), *range(own + shared, own + blocks))
 
 
 def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
@@ -37,11 +36,12 @@ def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ..
 
     Blocks should divide those of the trace.
     """
+    blocks = row.prompt_tokens // block_tokens
     if not row.block_ids:
-        return tuple(block_id(ALONE, number, place) for place in range(row.prompt_tokens // block_tokens))
+        alone = block_id(ALONE, number, 0)
+        return tuple(range(alone, alone + blocks))
     parts = row.tokens_per_block // block_tokens
-    blocks = [block * parts + part for block in row.block_ids for part in range(parts)]
-    return tuple(blocks[: row.prompt_tokens // block_tokens])
+    return tuple([block * parts + part for block in row.block_ids for part in range(parts)][:blocks])
 
 
 def fitted(row: TraceRow, most_tokens: int) -> TraceRow:

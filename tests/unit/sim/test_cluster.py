@@ -63,7 +63,7 @@ def test_a_stream_without_a_first_token_is_given_up_and_tried_elsewhere() -> Non
     assert short.ok
     assert (long.ok, long.tries, long.problem) == (False, 2, "node_timeout")
     failed = [call for call in calls(lines) if isinstance(call, Finished) and call.outcome.verdict == "fail"]
-    assert [call.outcome.reason for call in failed] == ["first_token_timeout"] * 2
+    assert [(call.outcome.reason, call.outcome.status) for call in failed] == [("first_token_timeout", 504)] * 2
     assert not any(call.outcome.delivered for call in failed)
 
 

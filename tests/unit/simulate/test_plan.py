@@ -44,6 +44,12 @@ def test_a_trace_keeps_its_pace_unless_told_otherwise(trace: str) -> None:
     assert asked(planned(SimConfig(trace=trace, seconds=20.0, rate=4.0))) == pytest.approx(80, abs=1)
 
 
+def test_a_trace_that_is_over_is_not_waited_for(trace: str) -> None:
+    plan = planned(SimConfig(trace=trace, seconds=500.0))
+    assert (asked(plan), plan.seconds) == (101, pytest.approx(101.0))
+    assert plan.experiment(build("jffc"), 0).window.end_s == plan.seconds
+
+
 def test_a_trace_of_one_moment_has_no_pace_to_change(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"timestamp": 5, "input_length": 600, "output_length": 9}\n')

@@ -15,6 +15,7 @@ def test_sessions_share_the_blocks_that_lie_wholly_in_their_system_prompt() -> N
     assert one[:6] == same[:6]
     assert not set(one[6:]) & set(same)
     assert not set(one) & set(other)
+    assert session_blocks(session(1, 7), 50, 16) == one[:3], "a prompt shorter than the system prompt"
 
 
 def test_a_dialogue_only_grows() -> None:
