@@ -8,7 +8,7 @@ import pytest
 
 from pointsman.config.flags import convert
 from pointsman.config.serve import ServeConfig, all_nodes, policy_table
-from pointsman.config.sim import CompareConfig, fleet_of
+from pointsman.config.sim import CompareConfig, check_slowdowns, fleet_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -37,7 +37,8 @@ def test_no_link_leads_nowhere(page: Path) -> None:
 def test_examples_of_configuration_are_valid(page: Path) -> None:
     for example in TOML.findall(page.read_text(encoding="utf-8")):
         if page.name == "simulate.md":
-            fleet_of(convert(tomllib.loads(example), CompareConfig, page.name))
+            simulated = convert(tomllib.loads(example), CompareConfig, page.name)
+            check_slowdowns(simulated, fleet_of(simulated))
             continue
         config = convert(tomllib.loads(example), ServeConfig, page.name)
         all_nodes(config)

@@ -13,7 +13,7 @@ from pointsman.config.demo import POLICIES
 from pointsman.config.flags import ConfigError, File, Name, Names
 from pointsman.config.traces import trace_file
 from pointsman.engine.settings import PositiveFloat
-from pointsman.sim.fleet import FLEETS, Node, NodeKind, nodes_of
+from pointsman.sim.fleet import FLEETS, Node, NodeKind, Slowdown, nodes_of
 from pointsman.workload.rows import Trace, TraceError
 
 Delay = Annotated[float, Meta(ge=0, le=60)]
@@ -24,6 +24,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     fleet: Annotated[Name, Meta(description=f"preset of nodes: {', '.join(FLEETS)}")] = "uneven"
     node: tuple[NodeKind, ...] = ()
+    slowdown: tuple[Slowdown, ...] = ()
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
     trace: Annotated[File, Meta(description="trace to run (Mooncake, Bailian, Azure or BurstGPT), open loop")] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
@@ -66,6 +67,16 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
         return nodes_of(config.node or FLEETS[config.fleet], declare=config.declare)
     except ValueError as error:
         raise ConfigError(f"`node`: {error}") from None
+
+
+def check_slowdowns(config: SimConfig, nodes: tuple[Node, ...]) -> None:
+    """Whether the slowdowns can happen. Raises ConfigError for an unknown node and for an end before the beginning."""
+    names = [node.name for node in nodes]
+    for place, one in enumerate(config.slowdown):
+        if one.node not in names:
+            raise ConfigError(f"`slowdown[{place}].node`: no node named {one.node!r}; there are: {', '.join(names)}")
+        if one.ends_s <= one.begins_s:
+            raise ConfigError(f"`slowdown[{place}].ends_s`: {one.ends_s:g} is not after {one.begins_s:g}")
 
 
 def built(config: SimConfig, name: str, key: str) -> Policy:

@@ -19,7 +19,7 @@ from pointsman.sim.clients import Clients
 from pointsman.sim.cluster import Cluster, Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.exchange import Exchange, Record
-from pointsman.sim.fleet import Node
+from pointsman.sim.fleet import Node, Slowdown
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.summary import NodeFigures, Slo, Summary, node_figures, summarized
 
@@ -46,11 +46,20 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     delays: Delays = Delays()
     plain: float = 0.0
     slo: Slo = Slo()
+    slowdowns: tuple[Slowdown, ...] = ()
     seed: int = 1
 
     @property
     def window(self) -> Window:
         return Window(self.warm_up * self.seconds, self.seconds)
+
+    def capacity(self) -> dict[str, float]:
+        """Mean prefill rate (tokens per second) of each node over the run, its slowdowns included."""
+        rates = {node.name: node.prefill_rate for node in self.nodes}
+        for slowdown in self.slowdowns:
+            begins, ends = min(slowdown.begins_s, self.seconds), min(slowdown.ends_s, self.seconds)
+            rates[slowdown.node] *= 1 - (ends - begins) / self.seconds * (1 - 1 / slowdown.factor)
+        return rates
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -97,6 +106,10 @@ class Stage:
         window = self._experiment.window
         for moment in (window.start_s, window.end_s):
             self._loop.at(moment, Rank.OBSERVER, self._measure)
+        for slowdown in self._experiment.slowdowns:
+            node = self.cluster.nodes[slowdown.node]
+            self._loop.at(slowdown.begins_s, Rank.ENGINE, node.slow_down, slowdown.factor)
+            self._loop.at(slowdown.ends_s, Rank.ENGINE, node.slow_down, 1.0)
         self._loop.at(0.0, Rank.OBSERVER, self._report)
         self.cluster.join()
         self._loop.run()
@@ -112,7 +125,7 @@ class Stage:
             for (name, node), early, late in zip(self.cluster.nodes.items(), before, after, strict=True)
         )
         return Run(
-            summarized(experiment.policy.name, records, window, experiment.slo, experiment.nodes, nodes),
+            summarized(experiment.policy.name, records, window, experiment.slo, experiment.capacity(), nodes),
             nodes,
             records,
         )

@@ -59,6 +59,10 @@ class SimNode:
         """End a sequence; False if it has ended."""
         return self._timeline.abort(sequence, self._loop.now)
 
+    def slow_down(self, factor: float) -> None:
+        """Steps formed from now on take `factor` times as long as the profile says; 1 is well again."""
+        self._core.slowdown = self.node.profile.slowdown * factor
+
     def report(self, delay_s: float) -> NodeReport:
         """What a probe finds that takes so long to come back: what an engine's metrics tell."""
         core, limits = self._core, self.node.profile.limits

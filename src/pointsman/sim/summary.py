@@ -1,13 +1,12 @@
 """The figures of a simulated run: those of every comparison, and what only a simulator knows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.observe.comparison import Figures, Sample, Window, figures
-from pointsman.sim.fleet import Node
 from pointsman.sim.node import Counters
 
 
@@ -55,10 +54,15 @@ class Summary(Figures, frozen=True):
 
 
 def summarized(
-    name: str, samples: Sequence[Sample], window: Window, slo: Slo, nodes: Sequence[Node], did: Sequence[NodeFigures]
+    name: str,
+    samples: Sequence[Sample],
+    window: Window,
+    slo: Slo,
+    capacity: Mapping[str, float],
+    did: Sequence[NodeFigures],
 ) -> Summary:
-    """The figures of the requests sent in the window."""
-    base = figures(name, samples, window, {node.name: node.prefill_rate for node in nodes})
+    """The figures of the requests sent in the window. `capacity`: relative speed of each node over the run."""
+    base = figures(name, samples, window, capacity)
     sent = [sample for sample in samples if window.holds(sample.sent_s)]
     ttft = np.array([sample.ttft_s for sample in sent if sample.streamed])
     tpot = np.array([tpot for sample in sent if sample.streamed and (tpot := sample.tpot_s) is not None])

@@ -4,7 +4,7 @@ import msgspec
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.flags import ConfigError
-from pointsman.config.sim import SimConfig, check_pace, fleet_of, sim_trace
+from pointsman.config.sim import SimConfig, check_pace, check_slowdowns, fleet_of, sim_trace
 from pointsman.sim.cluster import Delays
 from pointsman.sim.demand import Demand, session_demand, trace_demand
 from pointsman.sim.experiment import Experiment
@@ -38,6 +38,7 @@ class Plan(msgspec.Struct, frozen=True):
             delays=Delays(config.feedback_delay_s, config.report_delay_s),
             plain=config.plain,
             slo=Slo(config.slo_ttft_s, config.slo_tpot_s),
+            slowdowns=config.slowdown,
             seed=config.seed + number,
         )
 
@@ -46,6 +47,7 @@ def planned(config: SimConfig) -> Plan:
     """The plan that the settings ask for. Raises ConfigError for settings that cannot be used."""
     check_pace(config)
     nodes = fleet_of(config)
+    check_slowdowns(config, nodes)
     most_tokens = min(node.profile.max_model_len for node in nodes)
     seconds = config.seconds
     trace = sim_trace(config)

@@ -67,6 +67,10 @@ def notes(plan: Plan) -> list[str]:
         f"Fleet: {', '.join(node.name for node in plan.nodes)}.",
         f"Load: {plan.demands[0].description}; {plan.seconds:g} s, measured after {config.warm_up:.0%}; {runs} "
         f"from {config.seed}; {config.plain:.0%} plain.",
+        *(
+            f"{one.node} is {one.factor:g} times slower from {one.begins_s:g} s to {one.ends_s:g} s."
+            for one in config.slowdown
+        ),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
         f"The gateway hears of tokens {config.feedback_delay_s:g} s and of probes {config.report_delay_s:g} s late.",
         *(f"{note}." for note in plan.demands[0].notes),

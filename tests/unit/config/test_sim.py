@@ -12,11 +12,12 @@ from pointsman.config.sim import (
     SimConfig,
     built,
     check_pace,
+    check_slowdowns,
     fleet_of,
     output_file,
     sim_trace,
 )
-from pointsman.sim.fleet import NodeKind
+from pointsman.sim.fleet import NodeKind, Slowdown
 
 
 @pytest.mark.parametrize("tree", [RunConfig, CompareConfig])
@@ -65,6 +66,19 @@ def test_an_unknown_preset_or_gpu_is_told_with_what_there_is() -> None:
         fleet_of(SimConfig(fleet="nope"))
     with pytest.raises(ConfigError, match=r"`node`: unknown gpu 'G'"):
         fleet_of(SimConfig(node=(NodeKind(name="a", gpu="G"),)))
+
+
+@pytest.mark.parametrize(
+    ("node", "ends_s", "said"),
+    [
+        ("fast", 2.0, r"`slowdown\[0\]\.node`: no node named 'fast'; there are: fast-1"),
+        ("fast-1", 1.0, r"`slowdown\[0\]\.ends_s`: 1 is not after 1"),
+    ],
+)
+def test_a_slowdown_that_cannot_happen_is_refused(node: str, ends_s: float, said: str) -> None:
+    config = SimConfig(slowdown=(Slowdown(node=node, factor=2.0, begins_s=1.0, ends_s=ends_s),))
+    with pytest.raises(ConfigError, match=said):
+        check_slowdowns(config, fleet_of(config))
 
 
 def test_a_policy_gets_its_parameters() -> None:

@@ -9,6 +9,7 @@ from pointsman.brain.policies.registry import POLICIES
 from pointsman.sim.cluster import Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Run, Stage, run
+from pointsman.sim.fleet import Slowdown
 
 
 @pytest.mark.parametrize("policy", ["two_choices", "fastest_completion"])
@@ -57,6 +58,24 @@ def test_policies_rank_on_an_uneven_fleet_as_in_the_demonstration() -> None:
     assert jffc.ttft_mean_s >= 0.95 * ours.ttft_mean_s  # type: ignore[operator]
     assert blind.goodput_rps < 0.6 * ours.goodput_rps
     assert blind.hit_ratio < jffc.hit_ratio  # type: ignore[operator]
+
+
+def test_a_node_that_degrades_gets_less_from_whoever_notices() -> None:
+    fault = (Slowdown(node="fast-2", factor=4.0, begins_s=15.0, ends_s=40.0),)
+
+    def share(policy: str) -> float:
+        result = run(uneven(policy, seconds=45.0, rate=10.0, slowdowns=fault), lambda _second: None)
+        during = [record.node for record in result.records if 20.0 <= record.sent_s < 40.0]
+        return during.count("fast-2") / len(during)
+
+    assert share("round_robin") == pytest.approx(0.25, abs=0.02)
+    assert share("fastest_completion") < 0.2
+
+
+def test_a_slowdown_lowers_what_a_fair_share_is() -> None:
+    fault = (Slowdown(node="fast-2", factor=4.0, begins_s=10.0, ends_s=90.0),)
+    fast, degraded, *_ = uneven("round_robin", seconds=50.0, slowdowns=fault).capacity().values()
+    assert degraded == pytest.approx(fast * (1 - 0.8 * 0.75))
 
 
 def test_nodes_have_joined_and_started_slowly_before_the_first_request() -> None:

@@ -72,6 +72,16 @@ def test_a_report_tells_what_metrics_tell_and_no_more() -> None:
     assert report.slots is None
 
 
+def test_a_slow_node_is_slow_until_it_is_well_again() -> None:
+    watched = Watched()
+    for moment, factor in ((0.0, 3.0), (1.0, 1.0)):
+        watched.loop.at(moment, Rank.ENGINE, watched.node.slow_down, factor)
+    watched.submit(0.0, "slow", 1000, 1)
+    watched.submit(2.0, "well", 1000, 1)
+    watched.loop.run()
+    assert watched.ended == [("slow", pytest.approx(0.330)), ("well", pytest.approx(2.110))]
+
+
 def test_counters_add_up() -> None:
     watched = Watched()
     watched.submit(0.0, "a", 1000, 11)

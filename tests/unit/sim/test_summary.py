@@ -1,14 +1,13 @@
 """Figures of a simulated run."""
 
 import pytest
-from tests.support.simulated import quick_nodes
 
 from pointsman.observe.comparison import Sample, Window
 from pointsman.sim.node import Counters
 from pointsman.sim.summary import NodeFigures, Slo, mean_of, node_figures, summarized
 
-NODES = quick_nodes(2)
-DID = tuple(NodeFigures(node.name, 1, None, 10, 2, busy) for node, busy in zip(NODES, (0.2, 0.6), strict=True))
+CAPACITY = {"n-1": 1.0, "n-2": 0.5}
+DID = tuple(NodeFigures(name, 1, None, 10, 2, busy) for name, busy in zip(CAPACITY, (0.2, 0.6), strict=True))
 
 
 def sample(sent: float, first: float | None, done: float, tokens: int = 11, **more: object) -> Sample:
@@ -39,7 +38,7 @@ def test_requests_count_by_when_they_were_sent() -> None:
         sample(2.0, None, 4.0, streamed=False),
         sample(2.5, None, 3.0, ok=False),
     ]
-    summary = summarized("p", samples, Window(1.0, 3.0), Slo(), NODES, DID)
+    summary = summarized("p", samples, Window(1.0, 3.0), Slo(), CAPACITY, DID)
     assert (summary.requests, summary.success, summary.in_slo) == (4, 0.75, 0.5)
     assert summary.goodput_rps == 1.0
     assert summary.ttft_mean_s == pytest.approx((0.5 + 1.0 + 0.5) / 3)
@@ -49,16 +48,16 @@ def test_requests_count_by_when_they_were_sent() -> None:
 
 
 def test_without_requests_there_are_no_figures() -> None:
-    summary = summarized("p", [], Window(0.0, 1.0), Slo(), NODES, DID)
+    summary = summarized("p", [], Window(0.0, 1.0), Slo(), CAPACITY, DID)
     assert summary.success is summary.e2e_p99_s is summary.in_slo is None
     assert summary.goodput_rps == 0.0
 
 
 def test_the_mean_over_seeds_leaves_out_what_a_run_lacks() -> None:
     window = Window(0.0, 10.0)
-    one = summarized("p", [sample(1.0, 2.0, 3.0)], window, Slo(), NODES, DID)
-    other = summarized("p", [sample(1.0, 4.0, 5.0), sample(1.0, 4.0, 5.0)], window, Slo(), NODES, DID)
-    none = summarized("p", [], window, Slo(), NODES, DID)
+    one = summarized("p", [sample(1.0, 2.0, 3.0)], window, Slo(), CAPACITY, DID)
+    other = summarized("p", [sample(1.0, 4.0, 5.0), sample(1.0, 4.0, 5.0)], window, Slo(), CAPACITY, DID)
+    none = summarized("p", [], window, Slo(), CAPACITY, DID)
     mean = mean_of([one, other, none])
     assert mean.name == "p"
     assert mean.requests == 1
