@@ -103,6 +103,15 @@ class Stage:
     def run(self) -> Run:
         if not self._clients.active:
             raise ValueError("there is no request to send")
+        self._enter_events()
+        self.cluster.join()
+        self._loop.run()
+        while len(self._busy_at) < 2:  # all was answered before the window was over
+            self._measure(None)
+        return self._result()
+
+    def _enter_events(self) -> None:
+        """What happens at moments that are known beforehand."""
         window = self._experiment.window
         for moment in (window.start_s, window.end_s):
             self._loop.at(moment, Rank.OBSERVER, self._measure)
@@ -111,11 +120,6 @@ class Stage:
             self._loop.at(slowdown.begins_s, Rank.ENGINE, node.slow_down, slowdown.factor)
             self._loop.at(slowdown.ends_s, Rank.ENGINE, node.slow_down, 1.0)
         self._loop.at(0.0, Rank.OBSERVER, self._report)
-        self.cluster.join()
-        self._loop.run()
-        while len(self._busy_at) < 2:  # all was answered before the window was over
-            self._measure(None)
-        return self._result()
 
     def _result(self) -> Run:
         experiment, window, records = self._experiment, self._experiment.window, tuple(self._clients.records)
