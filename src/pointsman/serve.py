@@ -190,6 +190,7 @@ class Service:
             loop.add_signal_handler(number, self.stop)
         if self._reload is not None:
             loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
+            loop.add_signal_handler(signal.SIGUSR2, _no_workers)
             self._reload.start()
         if not await _done(self._retiring.wait(), unless=self._stopping):
             await self._stop()
@@ -271,6 +272,11 @@ def listening(address: str, which: str) -> Iterator[None]:
     except OSError as error:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
         raise CannotListen(f"cannot listen on {address}, the {which} port: {why}") from None
+
+
+def _no_workers() -> None:
+    """SIGUSR2, unheard, would end the process and all its streams."""
+    _log.warning("SIGUSR2 replaces workers, and there are none: start with --workers 2 or more for that")
 
 
 def _counted(nodes: Sequence[NodeSpec]) -> str:

@@ -82,7 +82,8 @@ class Supervisor:
         loop.add_signal_handler(signal.SIGUSR2, lambda: self._keep(self._team.replace_all()))
         self._reload.start()
         tell_addresses(self._config, tuple(self._plan.nodes.values()))
-        _log.info("%d workers: %s", len(self._sockets), ", ".join(str(each.pid) for each in self._team.serving))
+        pids = ", ".join(str(each.pid) for each in self._team.serving)
+        _log.info("%d workers: %s; supervisor: %d", len(self._sockets), pids, os.getpid())
 
     async def until_stopped(self) -> None:
         """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""

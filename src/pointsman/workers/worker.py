@@ -24,7 +24,8 @@ _log = logging.getLogger("pointsman")
 
 def main() -> int:
     """Serve until told to stop; returns the exit status."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it is for the supervisor, who reads the configuration
+    for number in (signal.SIGHUP, signal.SIGUSR2):  # for the supervisor, who reads the configuration and replaces us
+        signal.signal(number, signal.SIG_IGN)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_work(_inherited()))
 

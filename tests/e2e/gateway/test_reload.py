@@ -262,6 +262,7 @@ async def test_the_process_reloads_by_signal_and_by_itself(process: Process, nod
         assert await asked(process.port, authorization="Bearer a") == 401
         assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
     path.write_text(ports + "nodes = [")
+    process.process.send_signal(signal.SIGUSR2)
     process.process.send_signal(signal.SIGHUP)
     await asyncio.sleep(0.2)
     assert await asked(process.port, authorization="Bearer b") == 200
@@ -279,3 +280,4 @@ async def test_the_process_reloads_by_signal_and_by_itself(process: Process, nod
     words = await process.words()
     assert "Traceback" not in words
     assert f"the configuration stays as it was: {path}: not valid TOML" in words
+    assert "SIGUSR2 replaces workers, and there are none" in words

@@ -45,6 +45,16 @@ async def test_a_rolling_restart_fails_no_request(site: Site) -> None:
     assert "Traceback" not in words
 
 
+async def test_a_worker_ignores_what_only_its_supervisor_obeys(site: Site) -> None:
+    await site.start(Engine())
+    before = await site.workers()
+    for number in (signal.SIGHUP, signal.SIGUSR2):
+        os.kill(before[0], number)
+    assert await site.one() == 200
+    assert await site.workers() == before
+    assert f"; supervisor: {site.process.pid}" in await site.words()
+
+
 async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> None:
     journals = site.folder / "journals"
     journals.mkdir()
