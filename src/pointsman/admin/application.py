@@ -48,14 +48,20 @@ def _serve(route: Route, answers: Answers) -> Answer:
 
 
 async def _call(route: Route, request: web.Request) -> Call:
-    """The request as the route declares it. Raises NotJson, msgspec.DecodeError."""
+    """The request as the route declares it. Raises NotJson, msgspec.DecodeError, ValueError."""
     which = request.match_info.get("id", "")
     query = msgspec.convert(dict(request.query), route.query, strict=False) if route.query else None
     body = None
     if route.body is not None:
         if request.content_type != "application/json":
             raise NotJson
-        body = msgspec.json.decode(await request.read(), type=route.body)
+        try:
+            body = msgspec.json.decode(await request.read(), type=route.body)
+        except msgspec.ValidationError as error:
+            if "field `" not in str(error):  # it is a value that is wrong, no name
+                raise
+            fields = ", ".join(field.encode_name for field in msgspec.structs.fields(route.body))
+            raise ValueError(f"{error}; a body may have: {fields}") from None
     return Call(which, query, body)
 
 

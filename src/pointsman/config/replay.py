@@ -24,4 +24,10 @@ def recorded(config: ReplayConfig) -> BinaryIO:
     try:
         return Path(config.journal).open("rb")
     except OSError as error:
-        raise ConfigError(f"`journal`: {config.journal}: {error.strerror}") from None
+        raise ConfigError(f"`journal`: {config.journal}: {error.strerror}{_of_workers(config.journal)}") from None
+
+
+def _of_workers(journal: str) -> str:
+    """The hint for somebody who names the journal as `serve --workers` was told it."""
+    first = f"{journal}.1"
+    return f"; its workers wrote {first} and so on, replay each" if Path(first).is_file() else ""

@@ -6,6 +6,7 @@ thousands of tokens a second cost a few per cent of a core, and all but the jitt
 """
 
 import asyncio
+import os
 import signal
 import sys
 
@@ -40,7 +41,9 @@ def serve(engine: "Engine") -> int:
     try:
         uvloop.run(_serve(engine))
     except OSError as error:
-        print(f"pointsman engine: {error}", file=sys.stderr)
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
+        where = f"{engine.config.host}:{engine.config.port}"
+        print(f"pointsman engine: cannot listen on {where}: {why}; --host and --port choose another", file=sys.stderr)
         return 1
     return 0
 

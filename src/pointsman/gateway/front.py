@@ -21,6 +21,7 @@ _JSON = b"application/json"
 _MODELS = b"/v1/models"
 _HEALTH = b"/health"
 _OWN = (_HEALTH, _MODELS, b"*")
+_NOT_HERE = ": requests go to paths such as /v1/chat/completions, the admin port tells of metrics and nodes"
 _READING = (b"GET", b"HEAD")
 _WRITING = (b"POST",)
 _CORS = (
@@ -56,7 +57,7 @@ class Front:
         path = head.path
         methods = self._methods(path)
         if not methods:
-            return NotFound(f"{_shown(path)} is not served here")
+            return NotFound(f"{_shown(path)} is not served here{_NOT_HERE}")
         if head.method == b"OPTIONS":
             return None
         if head.method not in methods:

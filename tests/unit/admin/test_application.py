@@ -39,6 +39,8 @@ async def test_a_taken_id_and_a_bad_node_are_refused(client: Any) -> None:
     status, _, message = await error_of(await client.post("/nodes", json={"url": "http://c", "slots": 0}))
     assert (status, "$.slots" in message) == (400, True)
     assert (await error_of(await client.post("/nodes", json={"uri": "x"})))[0] == 400
+    status, _, message = await error_of(await client.patch("/nodes/b", json={"drained": True}))
+    assert (status, message.partition("; ")[2]) == (400, "a body may have: drain, weight")
 
 
 async def test_the_body_must_say_that_it_is_json(client: Any) -> None:
