@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from pointsman.brain.model.node import EngineKind
+from pointsman.brain.model.node import EngineKind, Weight
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +42,7 @@ class NodeChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to change about a node; what is left out stays."""
 
     drain: Annotated[bool | None, Meta(description="true: no new work; false: take work again")] = None
-    weight: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="share of its concurrency the node may fill; 1 = all")
-    ] = None
+    weight: Annotated[Weight | None, Meta(description="share of its concurrency the node may fill; 1 = all")] = None
 
 
 class PolicyInUse(msgspec.Struct, frozen=True):

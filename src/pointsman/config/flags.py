@@ -36,6 +36,7 @@ _SCALARS = ((inspect.IntType, int, "N"), (inspect.FloatType, float, "NUMBER"), (
 
 
 COMMAND_LINE = "the command line"
+_LARGEST = 2**63
 _LEADING_KEY = re.compile(r"`?(?P<key>[a-z_]+)")
 
 
@@ -70,7 +71,7 @@ def source_of(message: str, path: str | None, flags: dict[str, Any]) -> str:
 def convert(raw: dict[str, Any], tree: type[Settings], source: str) -> Settings:
     """Validate `raw` as `tree`; `source` names where it came from in errors. Raises ConfigError."""
     for key in _endless(raw):
-        raise ConfigError(f"{source}: `{key}` must be a finite number")
+        raise ConfigError(f"{source}: `{key}` must be a finite number, and one of 64 bits if it is whole")
     try:
         return msgspec.convert(raw, tree, strict=True)
     except msgspec.ValidationError as error:
@@ -88,8 +89,10 @@ def read_toml(path: str) -> dict[str, Any]:
 
 
 def _endless(value: Any, path: str = "") -> Iterator[str]:
-    """The paths of NaN and infinity, which TOML and Python's `float` can write and no setting means."""
-    if isinstance(value, float) and not math.isfinite(value):
+    """The paths of NaN, infinity and numbers of more than 64 bits, which can be written and no setting means."""
+    if isinstance(value, float | int) and not (
+        math.isfinite(value) and (type(value) is float or abs(value) < _LARGEST)
+    ):
         yield path
     elif isinstance(value, dict):
         for key, each in value.items():

@@ -8,7 +8,7 @@ from itertools import count
 from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.cache.chain import byte_chain, seed_for, token_chain
-from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode
+from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode, UnsupportedCoding
 from pointsman.brain.model.request import Chain, Request
 from pointsman.clock import Clock
 from pointsman.gateway.driver import Driver
@@ -66,7 +66,9 @@ class Intake:
         return [name for name in self._dispatcher.models() if name not in self._pools]
 
     def work(self, route: Route, head: RequestHead, data: bytes, tenant: str) -> Work:
-        """Read the request. Raises BadRequest, ModelNotFound or NoNode."""
+        """Read the request. Raises BadRequest, UnsupportedCoding, ModelNotFound or NoNode."""
+        if route.kind != "plain" and head.fields.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise UnsupportedCoding("send the body uncompressed, without content-encoding")
         expires = self._clock.now() + self._patience(head.fields)
         if route.kind in ("plain", "form"):
             return self._opaque(route, head, data, tenant, expires)

@@ -20,6 +20,9 @@ from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
 
 SEE_OUT_S = 0.5
 """How long a node may take to end the body of a stream that has said `[DONE]`."""
+_LONGEST_PROBE_S = 32767.0
+_LONGEST_SILENCE_MS = 2.0**31 - 1.0
+"""Linux takes no larger TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_USER_TIMEOUT; 0 milliseconds would mean its own choice."""
 _JOINED_BYTES = 64 * 1024
 """Up to this size copying a body behind its head is cheaper than a vectored write."""
 
@@ -274,16 +277,16 @@ class Pool:
 def _notice_silence(sock: socket.socket, gone_s: float) -> None:
     """Have the system give up a peer that acknowledges neither bytes nor, when nothing is said, its probes.
 
-    The system counts probes in whole seconds; what it does not have is left out.
+    The system counts probes in whole seconds and has a most of each; what it does not have is left out.
     """
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
         return
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     options = {
-        "TCP_KEEPIDLE": max(1, int(gone_s / 2)),
-        "TCP_KEEPINTVL": max(1, int(gone_s / 6)),
+        "TCP_KEEPIDLE": int(min(max(1.0, gone_s / 2), _LONGEST_PROBE_S)),
+        "TCP_KEEPINTVL": int(min(max(1.0, gone_s / 6), _LONGEST_PROBE_S)),
         "TCP_KEEPCNT": 3,
-        "TCP_USER_TIMEOUT": int(gone_s * 1000),
+        "TCP_USER_TIMEOUT": int(min(max(1.0, gone_s * 1000.0), _LONGEST_SILENCE_MS)),
     }
     for option, value in options.items():
         if hasattr(socket, option):

@@ -99,11 +99,17 @@ class Everyone:
             return None
         if answer.status == 200:
             return answer
+        if question.method == "DELETE" and answer.status == 404:
+            return None  # there it had nothing left to finish, and is gone already
         _log.error("worker %d is out of step (%s) and will be replaced", worker.number, answer.text)
         self._keep(self._team.renew(worker))
         return None
 
 
 def _question(route: Route, call: Call) -> Question:
-    query, body = (b"" if each is None else msgspec.msgpack.encode(each) for each in (call.query, call.body))
+    """Raises Failed."""
+    try:
+        query, body = (b"" if each is None else msgspec.msgpack.encode(each) for each in (call.query, call.body))
+    except OverflowError:
+        raise Failed("no number may have more than 64 bits", 400, "invalid_request") from None
     return Question(0, route.method, route.path, call.id, query, body)

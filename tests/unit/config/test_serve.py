@@ -89,6 +89,7 @@ def test_full_file(tmp_path: Path) -> None:
             "`nodes[1].weight` must be a finite",
         ),
         ("[policies.jffc]\nw_load = -inf", "`policies.jffc.w_load` must be a finite number"),
+        ("[brain]\nseed = 9223372036854775808", "`brain.seed` must be a finite number, and one of 64 bits"),
     ],
 )
 def test_wrong_keys_and_values(tmp_path: Path, text: str, said: str) -> None:

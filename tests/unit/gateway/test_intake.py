@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.brain.model.errors import BadRequest, ClientError, ModelNotFound, NoNode
+from pointsman.brain.model.errors import BadRequest, ClientError, ModelNotFound, NoNode, UnsupportedCoding
 from pointsman.clock import ManualClock
 from pointsman.gateway.intake import Intake
 from pointsman.gateway.routes import PlainRoute, route_table
@@ -157,3 +157,13 @@ def test_the_clients_limit() -> None:
     for wrong in ("0", "-1", "x", "1.5", "9" * 5000):
         with pytest.raises(BadRequest):
             work(CHAT, x_request_timeout_ms=wrong)
+
+
+def test_a_body_that_is_compressed_or_says_so_reaches_no_node() -> None:
+    body = {"model": "m", "messages": []}
+    assert work(body, content_encoding="Identity").request.model == "m"
+    for coding in ("gzip", "br, gzip", ""):
+        with pytest.raises(UnsupportedCoding) as error:
+            work(body, content_encoding=coding)
+        assert error.value.status == 415
+    assert work(b"\x1f\x8b", "/classify", ("vision",), content_encoding="gzip").body == b"\x1f\x8b"

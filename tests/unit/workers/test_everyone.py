@@ -112,6 +112,22 @@ async def test_a_worker_that_cannot_follow_is_replaced() -> None:
     assert team.replaced == [2]
 
 
+async def test_a_node_that_has_left_a_worker_already_is_no_reason_to_replace_it() -> None:
+    team = FakeTeam(FakeWorker(1, IN_USE), FakeWorker(2, REFUSED))
+    kept: list[Any] = []
+    everyone = Everyone(cast(Any, team), lambda work: kept.append(asyncio.ensure_future(work)))
+    await everyone.answer(route("DELETE", "/nodes/{id}"), Call("a"))
+    await asyncio.gather(*kept)
+    assert not team.replaced
+
+
+async def test_numbers_that_no_message_holds_are_refused() -> None:
+    everyone = Everyone(cast(Any, FakeTeam(FakeWorker(1, IN_USE))), print)
+    with pytest.raises(Failed, match="64 bits") as error:
+        await everyone.answer(route("PUT", "/policy"), Call(body=PolicyChange("jffc", parameters={"w_load": 10**30})))
+    assert error.value.status == 400
+
+
 async def test_without_a_worker_nothing_is_changed() -> None:
     team = FakeTeam(FakeWorker(1, None))
     with pytest.raises(NotReady):

@@ -10,6 +10,7 @@ PointsmanError
 │   ├── RequestTimeout     408 request_timeout
 │   ├── Conflict           409 conflict
 │   ├── BodyTooLarge       413 request_too_large
+│   ├── UnsupportedCoding  415 unsupported_content_encoding
 │   ├── TooManyRequests    429 rate_limit_exceeded (Retry-After)
 │   └── HeadTooLarge       431 headers_too_large
 ├── Overloaded             the fleet cannot take it now (503, Retry-After)
@@ -97,6 +98,13 @@ class Conflict(ClientError):
 class BodyTooLarge(ClientError):
     status = 413
     code = "request_too_large"
+
+
+class UnsupportedCoding(ClientError):
+    """The body is compressed: what is not read cannot be directed."""
+
+    status = 415
+    code = "unsupported_content_encoding"
 
 
 class TooManyRequests(ClientError):

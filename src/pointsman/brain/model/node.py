@@ -6,25 +6,37 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-AtLeastOne = Annotated[int, Meta(ge=1)]
+MOST = 10**9
+"""Nothing that is counted here is more: so products of such numbers stay exact, and fit every encoding."""
+HEAVIEST = 1000.0
+_PRINTABLE = r"^(?![\s\S]*[\x00-\x1f\x7f-\x9f\u2028\u2029])"
+_LONGEST_ID = 256  # characters
+_LONGEST_URL = 2048
+
+AtLeastOne = Annotated[int, Meta(ge=1, le=MOST)]
+Id = Annotated[str, Meta(pattern=_PRINTABLE, max_length=_LONGEST_ID)]
+Weight = Annotated[float, Meta(gt=0, le=HEAVIEST)]
+Rank = Annotated[int, Meta(ge=0, le=MOST)]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
 
 
 class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One node: a base URL and a data-parallel rank. What is left out is learned from the engine or assumed."""
 
-    url: Annotated[str, Meta(description="base URL of the engine, such as http://10.0.0.5:8000")]
-    id: Annotated[str, Meta(description="name in metrics and decisions; the URL (and rank) if empty")] = ""
-    rank: Annotated[int | None, Meta(description="data-parallel rank behind the URL")] = None
+    url: Annotated[
+        str, Meta(max_length=_LONGEST_URL, description="base URL of the engine, such as http://10.0.0.5:8000")
+    ]
+    id: Annotated[Id, Meta(description="name in metrics and decisions; the URL (and rank) if empty")] = ""
+    rank: Annotated[Rank | None, Meta(description="data-parallel rank behind the URL")] = None
     engine: Annotated[EngineKind, Meta(description="what speaks there")] = "openai"
     models: Annotated[tuple[str, ...], Meta(description="models served; asked from the engine if empty")] = ()
-    weight: Annotated[float, Meta(gt=0, description="share of its concurrency the node may fill; 1 = all")] = 1.0
+    weight: Annotated[Weight, Meta(description="share of its concurrency the node may fill; 1 = all")] = 1.0
     slots: Annotated[AtLeastOne | None, Meta(description="requests it runs at once (max_num_seqs)")] = None
     kv_tokens: Annotated[AtLeastOne | None, Meta(description="KV capacity in tokens")] = None
-    block_tokens: Annotated[int, Meta(ge=1, description="tokens per KV block")] = 16
+    block_tokens: Annotated[AtLeastOne, Meta(description="tokens per KV block")] = 16
     hardware: Annotated[str, Meta(description="GPU name for the cost model's prior, such as H100")] = ""
     profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as Llama-3-8B")] = ""
-    tensor_parallel: Annotated[int, Meta(ge=1, description="GPUs that share one copy of the model")] = 1
+    tensor_parallel: Annotated[AtLeastOne, Meta(description="GPUs that share one copy of the model")] = 1
 
     @property
     def name(self) -> str:

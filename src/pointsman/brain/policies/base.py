@@ -20,7 +20,7 @@ from pointsman.brain.model.view import Flags, View
 Amount = Annotated[float, Meta(ge=0.0, le=1e9)]
 Positive = Annotated[float, Meta(gt=0.0, le=1e9)]
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
-Count = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=0, le=10**9)]
 
 
 class Policy:
