@@ -31,12 +31,13 @@ _NO_ROWS: Rows = np.empty(0, dtype=np.intp)
 
 
 class _Candidates(NamedTuple):
-    """What `candidates` and `panics` answer as long as the fleet has this `version`."""
+    """What `candidates`, `trials` and `panics` answer as long as the fleet has this `version`."""
 
     version: int
     rows: Rows
     whole: bool
     panic: bool
+    trials: list[int]
 
 
 class Fleet:
@@ -137,6 +138,10 @@ class Fleet:
         found = self._found(model)
         return found.rows, found.whole
 
+    def trials(self, model: str) -> list[int]:
+        """Rows of the nodes that are back from a fall and have to show first that they serve `model`."""
+        return self._found(model).trials
+
     def panics(self, model: str) -> bool:
         """Whether fewer than PANIC_SHARE of the nodes that should serve `model` are in use."""
         return self._found(model).panic
@@ -176,7 +181,8 @@ class Fleet:
         if panic:
             chosen = [row for row in members if not self.refusing[row]]
         rows = np.array(chosen, dtype=np.intp) if chosen else _NO_ROWS
-        return _Candidates(self.version, rows, len(rows) == len(self), panic)
+        trials = [row for row in members if self.states[row] is NodeState.JOINING]
+        return _Candidates(self.version, rows, len(rows) == len(self), panic, trials)
 
     def _take_row(self) -> int:
         if self._free_rows:

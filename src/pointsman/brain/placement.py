@@ -215,6 +215,9 @@ class Placement:
 
     def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
         fleet = self._fleet
+        for row in fleet.trials(ticket.request.model):
+            if self._tries(row, ticket):
+                return np.array([row], dtype=np.intp), False
         rows, whole = fleet.candidates(ticket.request.model)
         outstanding = fleet.table.outstanding
         open_ = outstanding < fleet.bound[: len(outstanding)]
@@ -224,6 +227,13 @@ class Placement:
         for node in ticket.excluded:
             rows, whole = rows[rows != fleet.row_of.get(node, -1)], False
         return rows, whole
+
+    def _tries(self, row: int, ticket: Ticket) -> bool:
+        """Whether the node on trial gets this ticket, whatever the policy: many would never choose a node like that.
+
+        A request that has failed once is not put at risk again.
+        """
+        return not ticket.attempts and bool(self._fleet.table.outstanding[row] < self._fleet.bound[row])
 
     def _overlap(self, ticket: Ticket) -> Floats:
         chain = ticket.request.chain

@@ -10,6 +10,7 @@ from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.policies.registry import POLICIES
 
 
 @pytest.fixture
@@ -387,6 +388,36 @@ def test_a_trial_has_its_own_time_and_ends_with_it(stream: bool) -> None:
     driver.tick(0.2)
     assert driver.node(ticket) in "bc"
     assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_a_node_on_trial_gets_the_next_new_request_whatever_the_policy(policy: str) -> None:
+    driver = TestDriver(policy)
+    for name in "abc":
+        driver.add(name)
+    for _ in range(4):
+        driver.report("a", ok=False)
+    driver.tick(13.0)
+    driver.report("a")
+    tried, other = driver.submit(), driver.submit()
+    assert driver.node(tried) == "a"
+    assert driver.node(other) in "bc"
+    driver.finish(driver.lease_of(tried))
+    assert driver.dispatcher.fleet.states[0] is NodeState.UP
+
+
+def test_a_request_that_has_failed_is_no_trial() -> None:
+    driver = TestDriver("round_robin")
+    for name in "abc":
+        driver.add(name)
+    for _ in range(4):
+        driver.report("a", ok=False)
+    ticket = driver.submit()
+    first = driver.node(ticket)
+    driver.tick(13.0)
+    driver.report("a")
+    driver.finish(driver.lease_of(ticket), FAILED)
+    assert {first, driver.node(ticket)} == {"b", "c"}
 
 
 def test_work_that_is_long_anyway_has_longer_for_a_trial() -> None:
