@@ -166,8 +166,17 @@ class Service:
         return False
 
     def stop(self) -> None:
+        """Stop gently."""
+        self._stopping.set()
+
+    def stop_sooner(self) -> None:
         """Stop gently; told again: at once."""
         (self._hurrying if self._stopping.is_set() else self._stopping).set()
+
+    def stop_now(self) -> None:
+        """Stop at once."""
+        self._stopping.set()
+        self._hurrying.set()
 
     def configure(self, config: ServeConfig) -> None:
         """Go by `config` from now on; if it cannot be used, that is logged and nothing changes."""
@@ -187,7 +196,8 @@ class Service:
         """Serve until told to, or SIGTERM or SIGINT, then stop gently; a second signal stops now."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.stop)
+            # Whoever signals a whole group, as systemd does, tells a worker what its supervisor tells it too.
+            loop.add_signal_handler(number, self.stop_sooner if self._place is None else self.stop)
         if self._reload is not None:
             loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
             loop.add_signal_handler(signal.SIGUSR2, _no_workers)

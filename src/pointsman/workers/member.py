@@ -56,6 +56,7 @@ class Member:
         self._service: Service | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closed = asyncio.Event()
+        self._told_to_stop = False
 
     def serve(self, service: Service, changes: Sequence[Question]) -> None:
         """Let `service`, whose nodes have joined, be told and asked, beginning with what has come so far.
@@ -105,7 +106,8 @@ class Member:
             case Retire():
                 service.retire()
             case Stop():
-                service.stop()
+                (service.stop_now if self._told_to_stop else service.stop)()
+                self._told_to_stop = True
             case Configure():
                 service.configure(message.config)
 

@@ -150,6 +150,17 @@ def delays_of(here: list[Call], there: list[Call]) -> list[float]:
     return [min(now for now in known if now > since) - since for since in booked if since < max(known, default=0.0)]
 
 
+async def test_all_processes_signalled_at_once_stop_gently(site: Site) -> None:
+    await site.start(Engine(gap_s=0.04))
+    streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
+    await asyncio.sleep(0.2)
+    for pid in [*await site.workers(), site.process.pid]:
+        os.kill(pid, signal.SIGTERM)
+    assert await asyncio.gather(*streams) == [200] * 10
+    assert "Traceback" not in await site.words()
+    assert site.process.returncode == 0
+
+
 async def test_told_twice_it_stops_at_once(site: Site) -> None:
     await site.start(Engine(gap_s=10.0))
     streams = [asyncio.ensure_future(site.one()) for _ in range(4)]
