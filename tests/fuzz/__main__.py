@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=2, help="for each target (default: %(default)s)")
     asked = parser.parse_intermixed_args()
     if unknown := set(asked.targets) - set(TARGETS):
-        parser.error(f"no such target: {', '.join(sorted(unknown))}")
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; there are: {', '.join(TARGETS)}")
     if find_spec("atheris") is None:
         print(
             "scripts/fuzz: skipped: atheris is not installed: .venv/bin/pip install -e '.[fuzz]' (Python 3.11 to 3.13)"
