@@ -5,7 +5,8 @@ port unasked, but not JSON, so no page can change a node or a policy. Nor can on
 port: see `hosts.py`.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -50,19 +51,29 @@ def _serve(route: Route, answers: Answers) -> Answer:
 async def _call(route: Route, request: web.Request) -> Call:
     """The request as the route declares it. Raises NotJson, msgspec.DecodeError, ValueError."""
     which = request.match_info.get("id", "")
-    query = msgspec.convert(dict(request.query), route.query, strict=False) if route.query else None
-    body = None
+    query = body = None
+    if route.query is not None:
+        with _naming_fields("a query", route.query):
+            query = msgspec.convert(dict(request.query), route.query, strict=False)
     if route.body is not None:
         if request.content_type != "application/json":
             raise NotJson
-        try:
-            body = msgspec.json.decode(await request.read(), type=route.body)
-        except msgspec.ValidationError as error:
-            if "field `" not in str(error):  # it is a value that is wrong, no name
-                raise
-            fields = ", ".join(field.encode_name for field in msgspec.structs.fields(route.body))
-            raise ValueError(f"{error}; a body may have: {fields}") from None
+        text = await request.read()
+        with _naming_fields("a body", route.body):
+            body = msgspec.json.decode(text, type=route.body)
     return Call(which, query, body)
+
+
+@contextmanager
+def _naming_fields(what: str, kind: type[msgspec.Struct]) -> Iterator[None]:
+    """Tell which fields there are to whoever names another one, or leaves one out."""
+    try:
+        yield
+    except msgspec.ValidationError as error:
+        if "field `" not in str(error):  # it is a value that is wrong, no name
+            raise
+        fields = ", ".join(field.encode_name for field in msgspec.structs.fields(kind))
+        raise ValueError(f"{error}; {what} may have: {fields}") from None
 
 
 def _meant_for(hosts: Hosts) -> Middleware:

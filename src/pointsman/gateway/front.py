@@ -62,7 +62,8 @@ class Front:
             return None
         if head.method not in methods:
             allowed = [method.decode() for method in (*methods, b"OPTIONS")]
-            return MethodNotAllowed(f"{_shown(head.method)} is not allowed on {_shown(path)}", allowed=allowed)
+            what = f"{_shown(head.method)} is not allowed on {_shown(path)}; allowed are: {', '.join(allowed)}"
+            return MethodNotAllowed(what, allowed=allowed)
         try:
             if path != _HEALTH:
                 self._access.tenant(head.fields)

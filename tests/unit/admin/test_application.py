@@ -63,6 +63,10 @@ async def test_a_bad_query_is_refused(client: Any, query: str) -> None:
     assert (await error_of(await client.get(f"/decisions?{query}")))[:2] == (400, "invalid_request")
 
 
+async def test_what_a_query_may_have_is_told(client: Any) -> None:
+    assert (await error_of(await client.get("/decisions?limit=5")))[2].endswith("; a query may have: n, model")
+
+
 async def test_the_policy_is_changed_while_running(client: Any, scene: Any) -> None:
     change = {"policy": "jffc", "parameters": {"w_load": 0.4}}
     (in_use,) = await (await client.put("/policy", json=change)).json()
