@@ -157,10 +157,10 @@ class Service:
         _settle()
 
     async def _available(self, nodes: int, within_s: float) -> bool:
-        """Whether so many nodes are well in time."""
+        """Whether so many nodes are well in time, or nobody waits for them any more."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                while self._nodes and self.gateway.dispatcher.available() < nodes:
+                while self._nodes and self.gateway.dispatcher.available() < nodes and not self._stopping.is_set():
                     await asyncio.sleep(0.02)
                 return True
         return False

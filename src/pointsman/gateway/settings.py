@@ -6,6 +6,8 @@ import msgspec
 from msgspec import Meta
 
 Seconds = Annotated[float, Meta(gt=0)]
+_MOST_BYTES = 1 << 30
+"""Buffers that are larger cannot be had from the event loop; nobody means them."""
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -31,7 +33,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Sizes in bytes."""
 
     body_bytes: Annotated[int, Meta(ge=1, description="request body")] = 64 * 1024 * 1024
-    head_bytes: Annotated[int, Meta(ge=256, description="request line and headers")] = 16 * 1024
+    head_bytes: Annotated[int, Meta(ge=256, le=_MOST_BYTES, description="request line and headers")] = 16 * 1024
     headers: Annotated[int, Meta(ge=1, description="headers of a request")] = 100
-    stream_buffer_bytes: Annotated[int, Meta(ge=1024, description="held for a slow client")] = 256 * 1024
+    stream_buffer_bytes: Annotated[int, Meta(ge=1024, le=_MOST_BYTES, description="held for a slow client")] = (
+        256 * 1024
+    )
     idle_connections: Annotated[int, Meta(ge=0, description="unused connections kept per node")] = 256

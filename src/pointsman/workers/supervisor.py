@@ -72,18 +72,34 @@ class Supervisor:
         self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
 
     async def start(self) -> None:
-        """Start the workers, and listen on the admin port once they serve. Raises CannotListen, CannotStart."""
+        """Start the workers, and listen on the admin port once they serve. Raises CannotListen, CannotStart.
+
+        Told to stop meanwhile, it returns at once.
+        """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
         loop.add_signal_handler(signal.SIGHUP, self._reload.ask)
-        await self._team.start()
+        if not await self._started():
+            return
         await listen_for_admin(self._config, self._admin)
         loop.add_signal_handler(signal.SIGUSR2, lambda: self._keep(self._team.replace_all()))
         self._reload.start()
         tell_addresses(self._config, tuple(self._plan.nodes.values()))
         pids = ", ".join(str(each.pid) for each in self._team.serving)
         _log.info("%d workers: %s; supervisor: %d", len(self._sockets), pids, os.getpid())
+
+    async def _started(self) -> bool:
+        """Start the workers; false if told to stop before all serve. Raises CannotStart."""
+        starting = asyncio.ensure_future(self._team.start())
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if starting.done():
+            starting.result()
+            return True
+        starting.cancel()
+        return False
 
     async def until_stopped(self) -> None:
         """Serve until SIGTERM or SIGINT, then stop gently; a second signal stops now."""

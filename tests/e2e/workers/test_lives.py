@@ -11,7 +11,7 @@ from tests.e2e.gateway.conftest import Client
 
 from pointsman.observe.calls import Call, Entry, Hear, Submit
 
-from .conftest import Engine, Site
+from .conftest import Engine, Site, free_port
 
 
 async def test_a_rolling_restart_fails_no_request(site: Site) -> None:
@@ -172,6 +172,24 @@ async def test_told_twice_it_stops_at_once(site: Site) -> None:
     words = await site.words()
     await asyncio.gather(*streams, return_exceptions=True)
     assert "Traceback" not in words
+
+
+async def test_told_before_it_serves_it_does_not_wait_for_nodes_first(tmp_path: Path) -> None:
+    ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+    config = tmp_path / "pointsman.toml"
+    config.write_text("workers = 2\n[timeouts]\nlame_duck_s = 0.1\n")
+    flags = ["--config", str(config), "--listen", ports[0], "--admin-listen", ports[1], "--node", f"http://{ports[2]}"]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pointsman", "serve", *flags, stderr=asyncio.subprocess.PIPE
+    )
+    words = b""
+    assert process.stderr is not None
+    while b"probe failed" not in words:
+        words += await asyncio.wait_for(process.stderr.read(65536), 20.0)
+    process.send_signal(signal.SIGTERM)
+    _, rest = await asyncio.wait_for(process.communicate(), 5.0)  # else ten seconds pass before the workers serve
+    assert process.returncode == 0
+    assert b"Traceback" not in words + rest
 
 
 async def test_workers_end_when_their_supervisor_is_killed(site: Site) -> None:

@@ -89,6 +89,8 @@ def test_full_file(tmp_path: Path) -> None:
             "`nodes[1].weight` must be a finite",
         ),
         ("[policies.jffc]\nw_load = -inf", "`policies.jffc.w_load` must be a finite number"),
+        ("[brain]\nrecovery_sample_s = 1e-9", "`brain.recovery_sample_s` must be a number of at least 0.01"),
+        ("[limits]\nstream_buffer_bytes = 4294967296", "`limits.stream_buffer_bytes` must be a whole number up to"),
         ("[brain]\nseed = 9223372036854775808", "`brain.seed` must be a finite number, and one of 64 bits"),
     ],
 )

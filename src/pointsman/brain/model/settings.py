@@ -30,5 +30,5 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ejection_cap_s: Annotated[float, Meta(gt=0, description="longest time out")] = 300.0
     slow_start_s: Annotated[float, Meta(ge=0, description="ramp of a returning node from 10 to 100 %")] = 30.0
     busy_s: Annotated[float, Meta(ge=0, description="how long back-pressure lowers a node's score")] = 5.0
-    recovery_sample_s: Annotated[float, Meta(gt=0, description="spacing of the load samples for recovery")] = 10.0
+    recovery_sample_s: Annotated[float, Meta(ge=0.01, description="spacing of the load samples for recovery")] = 10.0
     peak_decay_s: Annotated[float, Meta(gt=0, description="decay time of the response-time peaks")] = 10.0
