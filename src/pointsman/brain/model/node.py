@@ -28,7 +28,9 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ]
     id: Annotated[Id, Meta(description="name in metrics and decisions; the URL (and rank) if empty")] = ""
     rank: Annotated[Rank | None, Meta(description="data-parallel rank behind the URL")] = None
-    engine: Annotated[EngineKind, Meta(description="what speaks there")] = "openai"
+    engine: Annotated[
+        EngineKind, Meta(description="what speaks there; all but `plain` are probed alike and known by their metrics")
+    ] = "openai"
     models: Annotated[tuple[str, ...], Meta(description="models served; asked from the engine if empty")] = ()
     weight: Annotated[Weight, Meta(description="share of its concurrency the node may fill; 1 = all")] = 1.0
     slots: Annotated[AtLeastOne | None, Meta(description="requests it runs at once (max_num_seqs)")] = None
