@@ -46,7 +46,8 @@ def test_an_engine_whose_queue_grows_long_is_held_at_what_its_peers_hold() -> No
     driver = TestDriver("round_robin")
     for name in "abc":
         driver.add(name)
-        driver.report(name, running=8, waiting=56 if name == "a" else 0)
+        for _ in range(2):
+            driver.report(name, running=8, waiting=56 if name == "a" else 0)
     for _ in range(9):
         driver.submit()
     driver.tick(1.0)
