@@ -26,8 +26,19 @@ FIGURES = {
 
 def demo(*flags):
     return subprocess.Popen(
-        [*COMMAND, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=hear_signals,
     )
+
+
+def hear_signals():
+    """Whoever starts the tests in the background of a shell has them ignore SIGINT, and their children with them."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def children_of(pid):
