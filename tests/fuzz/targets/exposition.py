@@ -39,5 +39,5 @@ def running(text: str) -> int | None:
     except (ValueError, IndexError, KeyError):
         return None
     values = [sample.value for sample in samples]
-    usual = values and all(0 <= value <= 1e15 for value in values)
+    usual = values and all(value >= 0 for value in values) and sum(values) <= 1e9
     return int(sum(values)) if usual else None
