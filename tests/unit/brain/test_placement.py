@@ -32,6 +32,29 @@ def test_a_lease_books_what_is_not_cached_and_reserves_prompt_and_answer() -> No
     assert lease.blocks == 7
 
 
+def test_what_is_expected_of_one_node_is_what_the_view_says_of_it() -> None:
+    driver = driver_of("round_robin")
+    driver.add("c", slots=1)
+    driver.finish(driver.lease_of(driver.submit(tokens=48, chain=chain(1, 2, 3))))
+    for _ in range(3):
+        driver.submit(tokens=3000)
+    cells = driver.dispatcher.fleet.cells
+    for row in range(3):
+        cells.prefill_base[row], cells.prefill_per_token[row], cells.prefill_per_pair[row] = (
+            0.01,
+            1e-4 * (1 + row),
+            3e-8,
+        )
+    ticket = driver.dispatcher._tickets[driver.submit(tokens=2000, chain=chain(1, 2, 3, 4))]
+    placement = driver.dispatcher.placement
+    view = placement.view(ticket, 0.0)
+    assert view is not None
+    assert (len(view), view.whole) == (2, False)
+    assert view.overlap.any()
+    expected = [placement.expected_seconds(view, index) for index in range(len(view))]
+    assert expected == pytest.approx((view.backlog_seconds + view.prefill_seconds).tolist())
+
+
 def test_a_node_at_its_cap_is_no_candidate() -> None:
     driver = driver_of(slots=1)
     assert {driver.node(driver.submit()), driver.node(driver.submit())} == {"a", "b"}
