@@ -56,10 +56,6 @@ COLUMNS = (
 class Columns:
     """One array per quantity, one row per node. Units stand beside the names in `COLUMNS`."""
 
-    __slots__ = (*COLUMNS, "by_name")
-
-    by_name: dict[str, Floats]
-
     identity: Floats
     outstanding: Floats
     running: Floats
@@ -88,7 +84,6 @@ class Columns:
     prediction_error: Floats
 
     def __init__(self, **arrays: Floats) -> None:
-        self.by_name = {name: arrays[name] for name in COLUMNS}
         for name in COLUMNS:
             setattr(self, name, arrays[name])
 
@@ -205,7 +200,7 @@ class View:
         priority: float = 1.0,
     ) -> None:
         if whole:
-            self.__dict__.update(columns.by_name)
+            vars(self).update(vars(columns))
         self.columns = columns
         self.nodes = nodes
         self.overlap = overlap
