@@ -176,7 +176,7 @@ async def test_a_wake_up_for_one_who_left_goes_to_the_next(world: World) -> None
         reset(holder)
         reset(leaver)
         await world.until(lambda: world.dispatcher.queued().get("m") == 0, 1.0)
-        assert len(world.nodes[0].requests) >= before + 2
+        await world.until(lambda: len(world.nodes[0].requests) >= before + 2, 1.0)  # noqa: B023
         reset(waiter)
         await world.at_rest()
     nothing_counted(world)
