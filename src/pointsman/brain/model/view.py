@@ -306,10 +306,14 @@ class View:
 
     def snapshot(self) -> View:
         """A copy that stays valid: its columns hold just the candidates' rows."""
+        return self.among(np.arange(len(self)))
+
+    def among(self, candidates: Rows) -> View:
+        """A copy that sees only these of the candidates (rows of this view)."""
         return View(
-            self.columns.gather(self.nodes),
-            self.nodes.copy(),
-            overlap=self.overlap.copy(),
+            self.columns.gather(candidates if self.whole else self.nodes[candidates]),
+            self.nodes[candidates],
+            overlap=self.overlap[candidates],
             prompt_tokens=self.prompt_tokens,
             output_tokens=self.output_tokens,
             now=self.now,

@@ -26,13 +26,16 @@ Count = Annotated[int, Meta(ge=0, le=10**9)]
 class Policy:
     """Base of all policies; subclasses are frozen dataclasses whose fields are their parameters.
 
-    `name` is the registry key. `binds_late` policies also say, through `pick`, which waiting ticket goes next.
-    A view handed to a policy has at least one candidate.
+    `name` is the registry key. A view handed to a policy has at least one candidate.
     """
 
     __slots__ = ()
     name: ClassVar[str] = ""
-    binds_late: ClassVar[bool] = False
+
+    @property
+    def binds_late(self) -> bool:
+        """Whether the policy also says, through `pick`, which of the waiting tickets goes next."""
+        return False
 
     def score(self, request: Request, view: View) -> Scores:
         """One float per candidate, lower is better."""

@@ -28,11 +28,12 @@ import numpy as np
 
 from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.view import Flags, Floats, View
+from pointsman.brain.model.view import Floats, View
 from pointsman.brain.policies.base import Amount, Count, Policy, Share
 from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
-from pointsman.brain.policies.pickers import least, lowest, tiered
-from pointsman.brain.policies.window import stacked
+from pointsman.brain.policies.gate import all_shut, open_nodes
+from pointsman.brain.policies.pickers import lowest, tiered
+from pointsman.brain.policies.window import regrets, stacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,16 @@ class FastestCompletion(Policy):
     """
 
     name: ClassVar[str] = "fastest_completion"
-    binds_late: ClassVar[bool] = True
     late_binding: bool = True
     hold_above: Amount = 2.0
     decode_cap: Count = 0
     decoding: Amount = 0.1
     reuse: Share = 0.1
     doubt_above: Amount = 1.0
+
+    @property
+    def binds_late(self) -> bool:
+        return True
 
     def score(self, request: Request, view: View) -> Scores:
         return self._score(view, wait_seconds(view, view.prompt_tokens + view.output_tokens))
@@ -79,14 +83,8 @@ class FastestCompletion(Policy):
 
     def _must_hold(self, view: View, wait: Floats, best: int) -> bool:
         """No candidate is open, and the best one's figures are to be believed."""
-        if not self.decode_cap and least(wait) <= self.hold_above / view.gateways:
-            return False
-        return not self._open(view, wait).any() and bool(view.prediction_error[best] <= self.doubt_above)
-
-    def _open(self, view: View, wait: Floats) -> Flags:
-        """Where a request would not wait longer than this gateway's share of the bound."""
-        short: Flags = wait <= self.hold_above / view.gateways
-        return short & (view.outstanding < self.decode_cap) if self.decode_cap else short
+        shut = all_shut(view, wait, self.hold_above, self.decode_cap)
+        return shut and bool(view.prediction_error[best] <= self.doubt_above)
 
     def _regrets(self, view: View) -> Floats:
         """Seconds each ticket of a stacked view would lose by not getting its best node; −1 where that is not open.
@@ -95,11 +93,5 @@ class FastestCompletion(Policy):
         """
         wait = wait_seconds(view, float(np.max(view.prompt_tokens + view.output_tokens)))
         scores = self._score(view, wait)
-        best = scores.argmin(axis=1)
-        open_ = np.broadcast_to(self._open(view, wait), scores.shape)[np.arange(len(best)), best]
-        if scores.shape[1] == 1:
-            loss = (uncached_prefill(view) - view.prefill_seconds)[:, 0]
-        else:
-            ordered = np.partition(scores, 1, axis=1)
-            loss = ordered[:, 1] - ordered[:, 0]
-        return np.where(open_, loss, -1.0)
+        open_ = open_nodes(view, wait, self.hold_above, self.decode_cap)
+        return regrets(scores, open_, (uncached_prefill(view) - view.prefill_seconds)[:, 0])

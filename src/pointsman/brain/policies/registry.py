@@ -13,6 +13,7 @@ from pointsman.brain.policies.dynamo_cost import DynamoCost
 from pointsman.brain.policies.fastest_completion import FastestCompletion
 from pointsman.brain.policies.fastest_free import FastestFree
 from pointsman.brain.policies.fastest_recovery import FastestRecovery
+from pointsman.brain.policies.gated import Gated
 from pointsman.brain.policies.hot_cold import HotCold
 from pointsman.brain.policies.hybrid import Hybrid
 from pointsman.brain.policies.jffc import Jffc
@@ -44,6 +45,7 @@ POLICIES: dict[str, type[Policy]] = {
         FastestCompletion,
         FastestFree,
         FastestRecovery,
+        Gated,
         HotCold,
         Hybrid,
         Jffc,

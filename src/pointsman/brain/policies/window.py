@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from pointsman.brain.model.view import View
+from pointsman.brain.model.choice import Scores
+from pointsman.brain.model.view import Flags, Floats, View
 
 
 def stacked(views: Sequence[View]) -> View:
@@ -26,3 +27,17 @@ def stacked(views: Sequence[View]) -> View:
         ttft_objective=first.ttft_objective,
         gateways=first.gateways,
     )
+
+
+def regrets(scores: Scores, open_: Flags, alone: Floats) -> Floats:
+    """What each ticket would lose by not getting its best node, in the unit of the scores; −1 where that is not open.
+
+    `scores` are (tickets, candidates), `open_` the same or candidates. A ticket would get its second best; where there
+    is but one candidate it loses `alone`.
+    """
+    best = scores.argmin(axis=1)
+    at_best = np.broadcast_to(open_, scores.shape)[np.arange(len(best)), best]
+    if scores.shape[1] == 1:
+        return np.where(at_best, alone, -1.0)
+    ordered = np.partition(scores, 1, axis=1)
+    return np.where(at_best, ordered[:, 1] - ordered[:, 0], -1.0)

@@ -88,3 +88,15 @@ def test_a_snapshot_shows_the_same_and_stays_when_the_fleet_moves_on(nodes: list
     assert {name: getattr(kept, name).tolist() for name in before} == before
     assert kept.nodes.tolist() == nodes
     assert (kept.sequence, kept.draw, kept.memo, kept.priority, kept.gateways) == (3, 9, "x", 2.0, 2)
+
+
+@given(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=ROWS, unique=True), st.integers(0, 5), st.data())
+def test_a_view_among_some_candidates_shows_their_rows(nodes: list[int], seed: int, data: st.DataObject) -> None:
+    seen = view(columns(seed), nodes, sequence=3, draw=9)
+    some = np.array(data.draw(st.lists(st.integers(0, len(nodes) - 1), min_size=1, unique=True)))
+    for whole in (seen, seen.snapshot()):
+        fewer = whole.among(some)
+        assert fewer.nodes.tolist() == [nodes[each] for each in some]
+        for name in ("outstanding", "load", "prefill_seconds"):
+            assert getattr(fewer, name).tolist() == getattr(seen, name)[some].tolist()
+        assert (fewer.sequence, fewer.draw) == (3, 9)

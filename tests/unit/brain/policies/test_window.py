@@ -5,7 +5,7 @@ import pytest
 
 from pointsman.brain.model.request import Request
 from pointsman.brain.policies.registry import build
-from pointsman.brain.policies.window import stacked
+from pointsman.brain.policies.window import regrets, stacked
 
 REQUEST = Request(id="r", model="m", prompt_tokens=1000.0)
 
@@ -24,3 +24,14 @@ def test_stacked_scores_are_those_of_each_view(make_view: Any, kv_reserved: floa
     regrets = policy._regrets(stacked(views))  # type: ignore[attr-defined]
     alone = [policy._regrets(stacked([view]))[0] for view in views]  # type: ignore[attr-defined]
     np.testing.assert_allclose(regrets, alone)
+
+
+def test_regret_is_the_distance_to_the_second_best_and_none_where_the_best_is_shut() -> None:
+    scores = np.array([[3.0, 1.0, 9.0], [2.0, 5.0, 4.0]])
+    open_ = np.array([False, True, True])
+    assert regrets(scores, open_, np.zeros(2)).tolist() == [2.0, -1.0]
+    assert regrets(scores, np.stack([~open_, ~open_]), np.zeros(2)).tolist() == [-1.0, 2.0]
+
+
+def test_alone_a_ticket_loses_what_is_said() -> None:
+    assert regrets(np.array([[3.0], [1.0]]), np.array([True]), np.array([7.0, 8.0])).tolist() == [7.0, 8.0]
