@@ -89,7 +89,8 @@ class Dispatcher:
 
         After a Wait, a Start for the same ticket may follow in the same list.
         """
-        self._refresh(now)
+        if self._refresh(now) and self.waiting.queues:
+            self.waiting.pump_all(now)
         ticket = self._ticket(request, now)
         first = self._enter(ticket, now)
         return [first, *self._taken()] if self._out else [first]
@@ -226,8 +227,9 @@ class Dispatcher:
 
     # Other gateways before the same nodes
 
-    def share(self, now: float) -> list[Order]:  # noqa: ARG002 - a call like the others, with the time it was made
+    def share(self, now: float) -> list[Order]:
         """Tell the others what changed here since the last share: one Tell, or nothing."""
+        self._refresh(now)
         waiting = {model for model, _ in self.waiting.queues if len(self.fleet.candidates(model)[0])}
         share = self.peers.share(waiting)
         return [Tell(share)] if share else []
@@ -265,14 +267,20 @@ class Dispatcher:
 
     def tick(self, now: float) -> list[Order]:
         """Do what is due. To be called at `next_deadline`, and harmless at any other time."""
-        self._refresh(now)
+        settled = self._refresh(now)
         for action, argument in self._agenda.due(now):
             action(argument, now)
+        if settled and self.waiting.queues:
+            self.waiting.pump_all(now)
         return self._taken()
 
     def next_deadline(self) -> float | None:
-        """When `tick` has something to do next (seconds, on the caller's clock)."""
-        return self._agenda.next_due()
+        """When `tick` has something to do next (seconds, on the caller's clock).
+
+        A prefill that ends makes room only for those who wait: without any, nobody need be woken for it.
+        """
+        due = self._agenda.next_due()
+        return min(due, self.placement.ledger.next_end) if due is not None and self.waiting.queues else due
 
     # Questions
 
@@ -363,7 +371,7 @@ class Dispatcher:
         if self.peers.any and chain is not None and chain.links:
             self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)
         if not ticket.request.stream:
-            self._agenda.add(now + expected, self._booking_over, lease.id)
+            self.placement.ledger.expect(lease.booking, now + expected)
         self._tell(
             Placed(
                 now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, now - ticket.submitted,
@@ -376,6 +384,7 @@ class Dispatcher:
             ticket.retrying = True
             self._retries.taken()
         ticket.excluded = tuple(sorted((*ticket.excluded, lease.node)))
+        self._refresh(now)
         return self._enter(ticket, now)
 
     def _elsewhere(self, ticket: Ticket, lease: Lease, outcome: Outcome) -> bool:
@@ -421,8 +430,10 @@ class Dispatcher:
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""
         if self.waiting.queues:
-            self._refresh(now)
-            self.waiting.pump(models, now)
+            if self._refresh(now):
+                self.waiting.pump_all(now)
+            else:
+                self.waiting.pump(models, now)
         return self._taken()
 
     def _pumped_all(self, now: float) -> list[Order]:
@@ -431,13 +442,6 @@ class Dispatcher:
         return self._taken()
 
     # Timed
-
-    def _booking_over(self, lease_id: int, now: float) -> None:
-        """A plain answer shows no first token: its prefill counts as done at its predicted end."""
-        lease = self._leases.get(lease_id)
-        if lease is not None:
-            self.placement.ledger.prefilled(lease.booking)
-            self.waiting.pump(self.fleet.models[lease.row], now)
 
     def _probation_over(self, lease_id: int, now: float) -> None:  # noqa: ARG002 - called by the agenda
         """A node on trial has its own time for its one request: else one that hangs would stay on trial for hours."""
@@ -457,11 +461,17 @@ class Dispatcher:
         self.estimates.sample(now)
         self._agenda.add(now + self.settings.recovery_sample_s, self._sample)
 
-    def _refresh(self, now: float) -> None:
+    def _refresh(self, now: float) -> bool:
+        """Renew what changes with time alone, to be read at `now`; whether a prefill was found to be over."""
         if now - self._refreshed >= REFRESH_SECONDS:
             self._refreshed = now
             self.estimates.refresh(now)
             self.membership.refresh(now)
+        ledger = self.placement.ledger
+        if ledger.next_end > now:
+            return False
+        ledger.settle(now)
+        return True
 
     def _taken(self) -> list[Order]:
         if not self._out:

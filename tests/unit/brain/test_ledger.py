@@ -1,5 +1,7 @@
 """Requests and tokens in flight: what goes up comes down."""
 
+from math import inf
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,3 +48,17 @@ def test_all_sums_return_to_zero_whatever_the_order(bookings: list[tuple[int, in
         ledger.release(booking)
     for name in COUNTED:
         assert not getattr(fleet.columns, name).any()
+
+
+def test_a_prefill_that_nothing_shows_is_over_when_it_was_predicted_to_be() -> None:
+    fleet, ledger = ledger_of(1)
+    assert ledger.next_end == inf
+    late, early = ledger.book(0, 700, 1000), ledger.book(0, 50, 60)
+    ledger.expect(late, 2.0)
+    ledger.expect(early, 1.0)
+    assert ledger.next_end == 1.0
+    ledger.settle(1.5)
+    assert (fleet.columns.backlog_tokens[0], ledger.next_end) == (700, 2.0)
+    ledger.release(late)
+    ledger.settle(9.0)
+    assert (fleet.columns.backlog_tokens[0], ledger.next_end) == (0, inf)

@@ -164,3 +164,33 @@ def test_a_node_that_takes_the_place_of_a_failed_one_is_tried() -> None:
     driver.obey(driver.dispatcher.remove_node(node, 0.0))
     driver.add("new", slots=1)
     assert driver.node(failed) == "new"
+
+
+def test_nobody_is_woken_for_the_end_of_a_prefill_unless_a_request_waits_for_it() -> None:
+    driver = TestDriver("fastest_completion")
+    driver.add("a", slots=8)
+    due = driver.dispatcher.next_deadline()
+    driver.submit(tokens=24_000, stream=False)
+    assert driver.dispatcher.next_deadline() == due
+    columns = driver.dispatcher.fleet.columns
+    ends = columns.prefill_base[0] + 24_000 * columns.prefill_per_token[0]
+    columns.prediction_error[0] = 0.0
+    assert driver.submit(tokens=10) in driver.waiting
+    driver.now = ends
+    waits = driver.dispatcher.next_deadline()
+    assert waits is not None
+    assert waits <= ends
+    driver.tick()
+    assert not driver.waiting
+
+
+def test_whoever_waits_starts_before_a_request_that_comes_when_a_prefill_is_over() -> None:
+    driver = TestDriver("fastest_completion")
+    driver.add("a", slots=8)
+    driver.submit(tokens=24_000, stream=False)
+    driver.dispatcher.fleet.columns.prediction_error[0] = 0.0
+    first = driver.submit(tokens=100)
+    assert first in driver.waiting
+    driver.now = 10.0
+    second = driver.submit(tokens=100)
+    assert driver.lease_of(first) < driver.lease_of(second)
