@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
+
+from .sampled import NOWHERE, Sampled, mean, quantile
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -86,44 +87,39 @@ class Figures(msgspec.Struct, frozen=True):
 
 def figures(name: str, samples: Sequence[Sample], window: Window, capacity: Mapping[str, float]) -> Figures:
     """The figures of the run that gave `samples`. `capacity`: relative speed of each node over the run."""
-    sent = [sample for sample in samples if window.holds(sample.sent_s)]
-    completed = sum(sample.ok and window.holds(sample.done_s) for sample in samples)
-    ttft = np.array([sample.ttft_s for sample in sent if sample.streamed])
-    tpot = np.array([tpot for sample in sent if (tpot := sample.tpot_s) is not None])
-    prompts = sum(sample.prompt_tokens for sample in sent)
+    return figures_of(name, Sampled.of(samples, list(capacity)), window, list(capacity.values()))
+
+
+def figures_of(name: str, samples: Sampled, window: Window, capacity: Sequence[float]) -> Figures:
+    """The same of columns; `capacity` has a row for each of their nodes."""
+    sent = samples.only(samples.sent_in(window))
+    completed = samples.ok & (samples.done_s >= window.start_s) & (samples.done_s < window.end_s)
+    ttft = sent.ttft_s[sent.streamed]
+    prompts = float(sent.prompt_tokens.sum())
     return Figures(
         name=name,
         requests=len(sent),
         offered_rps=len(sent) / window.seconds,
-        throughput_rps=completed / window.seconds,
-        success=sum(sample.ok for sample in sent) / len(sent) if sent else None,
-        ttft_mean_s=_mean(ttft),
-        ttft_p50_s=_quantile(ttft, 0.50),
-        ttft_p99_s=_quantile(ttft, 0.99),
-        tpot_mean_s=_mean(tpot),
-        hit_ratio=sum(sample.cached_tokens for sample in sent) / prompts if prompts else None,
+        throughput_rps=int(completed.sum()) / window.seconds,
+        success=float(sent.ok.mean()) if len(sent) else None,
+        ttft_mean_s=mean(ttft),
+        ttft_p50_s=quantile(ttft, 0.50),
+        ttft_p99_s=quantile(ttft, 0.99),
+        tpot_mean_s=mean(sent.tpot_s),
+        hit_ratio=float(sent.cached_tokens.sum()) / prompts if prompts else None,
         imbalance=imbalance(sent, capacity),
     )
 
 
-def imbalance(samples: Sequence[Sample], capacity: Mapping[str, float]) -> float | None:
+def imbalance(samples: Sampled, capacity: Sequence[float]) -> float | None:
     """Coefficient of variation over the nodes of work per capacity: 0 when every node does its fair share.
 
     Work of a node: the tokens it computed (uncached prompt and answers). Capacity: its relative speed over the run, so
     that a node three times slower is in balance with a third of the work. None when no work was done.
     """
-    work = dict.fromkeys(capacity, 0.0)
-    for sample in samples:
-        if sample.node in work:
-            work[sample.node] += sample.work_tokens
-    per_capacity = np.array([work[node] / capacity[node] for node in capacity])
-    mean = per_capacity.mean() if per_capacity.size else 0.0
-    return float(per_capacity.std() / mean) if mean > 0 else None
-
-
-def _mean(values: NDArray[np.float64]) -> float | None:
-    return float(values.mean()) if values.size else None
-
-
-def _quantile(values: NDArray[np.float64], share: float) -> float | None:
-    return float(np.quantile(values, share)) if values.size else None
+    known = samples.only(samples.node != NOWHERE)
+    if not len(known):
+        return None
+    work = np.bincount(known.node, weights=known.work_tokens, minlength=len(capacity)) / np.array(capacity)
+    average = float(work.mean())
+    return float(work.std()) / average if average > 0 else None

@@ -94,7 +94,7 @@ class Cluster:
         ask = exchange.ask
         blocks = ask.blocks(node.node.profile.limits.block_size)
         sequence = EngineSequence(str(order.lease), ask.prompt_tokens, ask.output_tokens, blocks)
-        exchange.begin(order.node.name, sequence)
+        exchange.begin(order.node.name, sequence, self._loop.now)
         self._leases[order.lease] = exchange
         node.submit(sequence)
         if exchange.request.stream:

@@ -7,17 +7,35 @@ from pointsman.sim.demand import Ask
 
 
 class Record(Sample, frozen=True):
-    """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any."""
+    """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any.
+
+    `waited_s`: seconds until it was sent to a node first, `placed_s`: when it was sent to its last; None for never.
+    """
 
     id: str = ""
     tries: int = 0
     problem: str = ""
+    dialogue: int = 0
+    waited_s: float | None = None
+    placed_s: float | None = None
 
 
 class Exchange:
     """A request from its sending to its end. Mutated by the cluster, which sets `sequence` anew for each try."""
 
-    __slots__ = ("ask", "dialogue", "node", "request", "sent_s", "sequence", "ticket", "tries", "turn")
+    __slots__ = (
+        "ask",
+        "dialogue",
+        "node",
+        "placed_s",
+        "request",
+        "sent_s",
+        "sequence",
+        "ticket",
+        "tries",
+        "turn",
+        "waited_s",
+    )
 
     def __init__(self, dialogue: int, turn: int, ask: Ask, request: Request, now: float) -> None:
         self.dialogue = dialogue
@@ -29,9 +47,14 @@ class Exchange:
         self.tries = 0
         self.node = ""
         self.sequence: Sequence | None = None
+        self.waited_s: float | None = None
+        self.placed_s: float | None = None
 
-    def begin(self, node: str, sequence: Sequence) -> None:
+    def begin(self, node: str, sequence: Sequence, now: float) -> None:
         """It is sent to a node."""
+        if not self.tries:
+            self.waited_s = now - self.sent_s
+        self.placed_s = now
         self.tries += 1
         self.node = node
         self.sequence = sequence
@@ -57,4 +80,7 @@ class Exchange:
             id=self.request.id,
             tries=self.tries,
             problem=problem,
+            dialogue=self.dialogue,
+            waited_s=self.waited_s,
+            placed_s=self.placed_s,
         )

@@ -10,23 +10,29 @@ from typing import cast
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.facts import Placed
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.comparison import Window
 from pointsman.observe.record import Journaled, Sink, begin
+from pointsman.sim.alone import alone_on
 from pointsman.sim.clients import Clients
 from pointsman.sim.cluster import Cluster, Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.exchange import Exchange, Record
 from pointsman.sim.fleet import Node, Slowdown
 from pointsman.sim.loop import Loop, Rank
-from pointsman.sim.summary import NodeFigures, Slo, Summary, node_figures, summarized
+from pointsman.sim.node import Counters
+from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, node_figures, summarized
 
 LEAD_S = 1.0
 """Quiet seconds before the first request, besides the slow start."""
 TICKS = 100
 """How often, over a run, the caller is told how far it is."""
+
+FORWARD = "forward"
+"""The reason of a choice that goes to where the cache is, although another node had the better score."""
 
 Tick = Callable[[float], None]
 
@@ -60,6 +66,18 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
             begins, ends = min(slowdown.begins_s, self.seconds), min(slowdown.ends_s, self.seconds)
             rates[slowdown.node] *= 1 - (ends - begins) / self.seconds * (1 - 1 / slowdown.factor)
         return rates
+
+    def terms(self) -> Terms:
+        """How its run is judged."""
+        rates = self.capacity()
+        return Terms(
+            window=self.window,
+            slo=self.slo,
+            nodes=tuple(rates),
+            capacity=tuple(rates.values()),
+            alone=alone_on(node.profile for node in self.nodes),
+            turns=tuple(len(dialogue.asks) for dialogue in self.demand.dialogues),
+        )
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -98,7 +116,9 @@ class Stage:
             experiment.seed,
             self.cluster.submit,
         )
-        self._busy_at: list[list[float]] = []
+        self._counted: list[list[Counters]] = []
+        self._forwards = 0
+        self.dispatcher.subscribe({Placed: self._placed})
 
     def run(self) -> Run:
         if not self._clients.active:
@@ -106,7 +126,7 @@ class Stage:
         self._enter_events()
         self.cluster.join()
         self._loop.run()
-        while len(self._busy_at) < 2:  # all was answered before the window was over
+        while len(self._counted) < 2:  # all was answered before the window was over
             self._measure(None)
         return self._result()
 
@@ -122,17 +142,17 @@ class Stage:
         self._loop.at(0.0, Rank.OBSERVER, self._report)
 
     def _result(self) -> Run:
-        experiment, window, records = self._experiment, self._experiment.window, tuple(self._clients.records)
-        before, after = self._busy_at
+        experiment, records = self._experiment, tuple(self._clients.records)
+        before, after = self._counted
         nodes = tuple(
-            node_figures(name, node.counters(), (late - early) / window.seconds)
+            node_figures(name, node.counters(), early, late, experiment.window.seconds)
             for (name, node), early, late in zip(self.cluster.nodes.items(), before, after, strict=True)
         )
-        return Run(
-            summarized(experiment.policy.name, records, window, experiment.slo, experiment.capacity(), nodes),
-            nodes,
-            records,
-        )
+        summary = summarized(experiment.policy.name, records, experiment.terms(), nodes, self._forwards)
+        return Run(summary, nodes, records)
+
+    def _placed(self, placed: Placed) -> None:
+        self._forwards += placed.reason == FORWARD
 
     def _ended(self, exchange: Exchange, problem: str) -> None:
         self._clients.ended(exchange, problem)
@@ -142,7 +162,7 @@ class Stage:
             self._loop.stop()
 
     def _measure(self, _: None) -> None:
-        self._busy_at.append([node.counters().busy_s for node in self.cluster.nodes.values()])
+        self._counted.append([node.counters() for node in self.cluster.nodes.values()])
 
     def _report(self, _: None) -> None:
         self._tick(self._loop.now)

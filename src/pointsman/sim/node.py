@@ -24,6 +24,7 @@ class Counters(msgspec.Struct, frozen=True):
     cached_tokens: int
     generated_tokens: int
     preemptions: int
+    evicted_blocks: int
     busy_s: float
 
 
@@ -87,6 +88,7 @@ class SimNode:
             totals.prefix_hits,
             totals.generated_tokens,
             totals.preemptions,
+            self._core.pool.evicted,
             totals.busy_seconds,
         )
 

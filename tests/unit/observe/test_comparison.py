@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.observe.comparison import Sample, Window, figures, imbalance
+from pointsman.observe.comparison import Sample, Window, figures
 
 WINDOW = Window(10.0, 20.0)
 CAPACITY = {"a": 1.0, "b": 0.5}
@@ -13,6 +13,10 @@ CAPACITY = {"a": 1.0, "b": 0.5}
 def sample(sent=12.0, first=0.5, done=2.5, ok=True, node="a", prompt=100, cached=40, output=21):
     first_s = None if first is None else sent + first
     return Sample(sent, first_s, sent + done, ok, prompt, cached, output, node)
+
+
+def imbalance(samples, capacity):
+    return figures("x", samples, WINDOW, capacity).imbalance
 
 
 def test_plain_figures():

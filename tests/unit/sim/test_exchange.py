@@ -19,15 +19,23 @@ def served(first: float, generated: int) -> Sequence:
 
 def test_a_stream_has_its_first_token() -> None:
     one = exchange(stream=True)
-    one.begin("n", served(1.5, 5))
+    one.begin("n", served(1.5, 5), 1.25)
     record = one.record(2.0)
     assert (record.ok, record.ttft_s, record.cached_tokens, record.output_tokens) == (True, 0.5, 48, 5)
     assert (record.node, record.tries, record.id) == ("n", 1, "0-0")
 
 
+def test_it_waits_until_its_first_node_and_is_on_its_last() -> None:
+    one = exchange(stream=True)
+    one.begin("n", served(1.5, 5), 1.25)
+    one.begin("m", served(4.5, 5), 4.0)
+    record = one.record(5.0)
+    assert (record.waited_s, record.placed_s, record.node, record.tries) == (0.25, 4.0, "m", 2)
+
+
 def test_of_a_plain_answer_nobody_sees_the_first_token() -> None:
     one = exchange(stream=False)
-    one.begin("n", served(1.5, 5))
+    one.begin("n", served(1.5, 5), 1.25)
     assert not one.delivered
     record = one.record(2.0)
     assert (record.first_s, record.tpot_s, record.streamed) == (None, None, False)
@@ -36,3 +44,4 @@ def test_of_a_plain_answer_nobody_sees_the_first_token() -> None:
 def test_one_that_was_never_sent_has_failed_with_a_reason() -> None:
     record = exchange(stream=True).record(31.0, "queue_timeout")
     assert (record.ok, record.tries, record.problem, record.ttft_s) == (False, 0, "queue_timeout", 30.0)
+    assert record.waited_s is record.placed_s is None

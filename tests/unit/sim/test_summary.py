@@ -1,17 +1,26 @@
 """Figures of a simulated run."""
 
+import numpy as np
 import pytest
 
-from pointsman.observe.comparison import Sample, Window
+from pointsman.observe.comparison import Window
+from pointsman.sim.exchange import Record
 from pointsman.sim.node import Counters
-from pointsman.sim.summary import NodeFigures, Slo, mean_of, node_figures, summarized
+from pointsman.sim.recorded import Recorded
+from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, mean_of, node_figures, summarized
 
-CAPACITY = {"n-1": 1.0, "n-2": 0.5}
-DID = tuple(NodeFigures(name, 1, None, 10, 2, busy) for name, busy in zip(CAPACITY, (0.2, 0.6), strict=True))
+NODES = ("n-1", "n-2")
+DID = tuple(NodeFigures(name, 1, None, 10, 2, 5, busy, 100) for name, busy in zip(NODES, (0.2, 0.6), strict=True))
 
 
-def sample(sent: float, first: float | None, done: float, tokens: int = 11, **more: object) -> Sample:
-    return Sample(sent, first, done, more.pop("ok", True), 100, 0, tokens, "n-1", **more)  # type: ignore[arg-type]
+def sample(sent: float, first: float | None, done: float, tokens: int = 11, **more: object) -> Record:
+    given: dict[str, object] = {"ok": True, "prompt_tokens": 100, "node": "n-1", "tries": 1}
+    return Record(sent, first, done, output_tokens=tokens, **given | more)  # type: ignore[arg-type]
+
+
+def summary(records: list[Record], window: Window, **terms: object) -> Summary:
+    given: dict[str, object] = {"alone": lambda prompts, outputs: np.full_like(prompts, 0.5)}
+    return summarized("p", records, Terms(window, Slo(), NODES, (1.0, 0.5), **given | terms), DID, 7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -26,44 +35,97 @@ def sample(sent: float, first: float | None, done: float, tokens: int = 11, **mo
         (sample(0, 1.0, 1.0, tokens=1), True),
     ],
 )
-def test_who_is_inside_the_slo(one: Sample, met: bool) -> None:
-    assert Slo(5.0, 0.1).met(one) is met
+def test_who_is_inside_the_slo(one: Record, met: bool) -> None:
+    assert Slo(5.0, 0.1).met(Recorded.of_records([one], NODES)).tolist() == [met]
 
 
 def test_requests_count_by_when_they_were_sent() -> None:
-    samples = [
+    records = [
         sample(0.5, 0.6, 0.7),
         sample(1.0, 1.5, 2.0),
         sample(2.0, 3.0, 9.0),
         sample(2.0, None, 4.0, streamed=False),
         sample(2.5, None, 3.0, ok=False),
     ]
-    summary = summarized("p", samples, Window(1.0, 3.0), Slo(), CAPACITY, DID)
-    assert (summary.requests, summary.success, summary.in_slo) == (4, 0.75, 0.5)
-    assert summary.goodput_rps == 1.0
-    assert summary.ttft_mean_s == pytest.approx((0.5 + 1.0 + 0.5) / 3)
-    assert summary.e2e_p50_s == pytest.approx(2.0)
-    assert summary.tpot_p99_s == pytest.approx(0.6, rel=0.02)
-    assert (summary.busy, summary.preemptions) == (0.4, 4)
+    found = summary(records, Window(1.0, 3.0))
+    assert (found.requests, found.success, found.in_slo) == (4, 0.75, 0.5)
+    assert found.goodput_rps == 1.0
+    assert found.ttft_mean_s == pytest.approx((0.5 + 1.0 + 0.5) / 3)
+    assert found.e2e_p50_s == pytest.approx(2.0)
+    assert found.tpot_p99_s == pytest.approx(0.6, rel=0.02)
+    assert found.slowdown_mean == pytest.approx((1.0 + 7.0 + 2.0) / 3 / 0.5)
+
+
+def test_what_nodes_did_is_added_up() -> None:
+    found = summary([], Window(0.0, 1.0))
+    assert (found.busy, found.preemptions, found.evictions, found.forwards) == (0.4, 4, 10, 7)
+    assert found.node_ms_per_token == pytest.approx(1000 * (0.2 + 0.6) / 200)
 
 
 def test_without_requests_there_are_no_figures() -> None:
-    summary = summarized("p", [], Window(0.0, 1.0), Slo(), CAPACITY, DID)
-    assert summary.success is summary.e2e_p99_s is summary.in_slo is None
-    assert summary.goodput_rps == 0.0
+    found = summary([], Window(0.0, 1.0))
+    assert found.success is found.e2e_p99_s is found.in_slo is found.slowdown_mean is found.long_dialogues is None
+    assert (found.goodput_rps, found.slowdown_by_length) == (0.0, ())
+
+
+def test_waiting_is_over_with_the_first_try() -> None:
+    records = [
+        sample(0.0, 2.0, 3.0, waited_s=0.5, placed_s=1.5, tries=3),
+        sample(0.0, None, 9.0, ok=False, node="", tries=0),
+    ]
+    found = summary(records, Window(0.0, 10.0))
+    assert (found.wait_mean_s, found.wait_p99_s, found.retries) == (0.5, 0.5, 2)
+
+
+def test_balance_is_looked_at_over_time() -> None:
+    """One node has both requests in the first half, the other in the second: never in balance, equal in the end."""
+    first = [sample(0.0, 1.0, 5.0, placed_s=0.0) for _ in range(2)]
+    second = [sample(5.0, 6.0, 10.0, placed_s=5.0, node="n-2") for _ in range(2)]
+    found = summary(first + second, Window(0.0, 10.0))
+    assert (found.in_flight_sd, found.in_flight_cv) == (pytest.approx(1.0), pytest.approx(1.0))
+    together = [*first, *(sample(0.0, 1.0, 5.0, placed_s=0.0, node="n-2") for _ in range(2))]
+    assert summary(together, Window(0.0, 10.0)).in_flight_sd == 0.0
+
+
+def test_slowdown_is_told_from_the_shortest_to_the_longest() -> None:
+    records = [sample(0.0, 0.5, 0.5 * k, prompt_tokens=k) for k in range(20, 0, -1)]
+    found = summary(records, Window(0.0, 1.0))
+    assert found.slowdown_by_length == pytest.approx([1.5 + 2 * k for k in range(10)])
+    assert summary(records[:9], Window(0.0, 1.0)).slowdown_by_length == ()
+
+
+def test_the_longest_tenth_has_its_own_tail() -> None:
+    records = [sample(0.0, 0.1 * k, 9.0, prompt_tokens=k) for k in range(1, 21)]
+    assert summary(records, Window(0.0, 1.0)).ttft_longest_p99_s == pytest.approx(1.999)
+
+
+def test_a_long_dialogue_is_complete_when_nothing_of_it_failed() -> None:
+    records = [
+        sample(0.0, 0.1, 0.2, dialogue=0),
+        sample(0.1, 0.2, 0.3, dialogue=1),
+        sample(0.5, None, 0.6, ok=False, dialogue=1),
+        sample(0.0, None, 0.2, ok=False, dialogue=2),
+    ]
+    assert summary(records, Window(0.0, 1.0), turns=(4, 9, 3)).long_dialogues == 0.5
+    assert summary(records, Window(0.0, 1.0), turns=(1, 1, 1)).long_dialogues is None
 
 
 def test_the_mean_over_seeds_leaves_out_what_a_run_lacks() -> None:
     window = Window(0.0, 10.0)
-    one = summarized("p", [sample(1.0, 2.0, 3.0)], window, Slo(), CAPACITY, DID)
-    other = summarized("p", [sample(1.0, 4.0, 5.0), sample(1.0, 4.0, 5.0)], window, Slo(), CAPACITY, DID)
-    none = summarized("p", [], window, Slo(), CAPACITY, DID)
-    mean = mean_of([one, other, none])
-    assert mean.name == "p"
-    assert mean.requests == 1
-    assert mean.ttft_mean_s == pytest.approx(2.0)
+    one = summary([sample(1.0, 2.0, 3.0)], window)
+    other = summary([sample(1.0, 4.0, 5.0), sample(1.0, 4.0, 5.0)] * 5, window)
+    none = summary([], window)
+    average = mean_of([one, other, none])
+    assert average.name == "p"
+    assert average.requests == 4
+    assert average.ttft_mean_s == pytest.approx(2.0)
+    assert average.slowdown_by_length == pytest.approx([8.0] * 10)
+    assert mean_of([one, none]).slowdown_by_length == ()
 
 
 def test_a_nodes_figures_come_from_its_counters() -> None:
-    assert node_figures("n", Counters(3, 100, 25, 7, 1, 9.0), 0.5) == NodeFigures("n", 3, 0.25, 7, 1, 0.5)
-    assert node_figures("n", Counters(0, 0, 0, 0, 0, 0.0), 0.0).hit_ratio is None
+    total = Counters(3, 100, 25, 30, 1, 4, 9.0)
+    early, late = Counters(1, 50, 10, 7, 0, 0, 2.0), Counters(2, 80, 20, 20, 1, 2, 7.0)
+    assert node_figures("n", total, early, late, 10.0) == NodeFigures("n", 3, 0.25, 30, 1, 4, 0.5, 13)
+    idle = Counters(0, 0, 0, 0, 0, 0, 0.0)
+    assert node_figures("n", idle, idle, idle, 10.0).hit_ratio is None
