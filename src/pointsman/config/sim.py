@@ -1,7 +1,7 @@
 """Settings of `pointsman sim run` and `pointsman sim compare`."""
 
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 from msgspec import Meta
@@ -12,22 +12,49 @@ from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.config.demo import POLICIES
 from pointsman.config.flags import ConfigError, File, Name, Names
 from pointsman.config.traces import trace_file
-from pointsman.engine.settings import PositiveFloat
-from pointsman.sim.fleet import FLEETS, Node, NodeKind, Slowdown, nodes_of
+from pointsman.engine.settings import Positive, PositiveFloat
+from pointsman.sim.fleet import Node, NodeKind, Slowdown, nodes_of, resized
+from pointsman.sim.presets import FLEETS
 from pointsman.workload.rows import Trace, TraceError
+from pointsman.workload.timed_trace import TOKENS_PER_BLOCK, TimedTraceFormat
+from pointsman.workload.traces import part_of, repeated
 
 Delay = Annotated[float, Meta(ge=0, le=60)]
+Part = Literal["all", "first_half", "second_half"]
+OF_TRACES = (
+    "lenient",
+    "trace_block_tokens",
+    "trace_unit",
+    "part",
+    "from_request",
+    "requests_count",
+    "open_loop",
+    "repeat",
+)
+"""Settings that mean something beside a trace only."""
 
 
 class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A workload on a fleet. Scalars are flags too; nodes, parameters and `brain` belong in the file."""
 
     fleet: Annotated[Name, Meta(description=f"preset of nodes: {', '.join(FLEETS)}")] = "uneven"
+    nodes: Annotated[Positive | None, Meta(description="nodes in all, in the fleet's proportions")] = None
     node: tuple[NodeKind, ...] = ()
     slowdown: tuple[Slowdown, ...] = ()
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
-    trace: Annotated[File, Meta(description="trace to run (Mooncake, Bailian, Azure or BurstGPT), open loop")] = ""
+    trace: Annotated[
+        File, Meta(description="trace to run: Mooncake, Bailian, Azure, BurstGPT or vLLM's timed_trace")
+    ] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
+    trace_block_tokens: Annotated[
+        Positive | None, Meta(description="timed_trace: tokens that a hash id stands for")
+    ] = None
+    trace_unit: Annotated[Literal["s", "ms"] | None, Meta(description="timed_trace: unit of its stamps")] = None
+    part: Annotated[Part, Meta(description="part of the trace: tune on one half, report on the other")] = "all"
+    from_request: Annotated[int, Meta(ge=0, description="leave out so many requests of that part")] = 0
+    requests_count: Annotated[Positive | None, Meta(description="take no more than so many of the rest")] = None
+    open_loop: Annotated[bool, Meta(description="send later turns of the trace's sessions when the trace says")] = False
+    repeat: Annotated[int, Meta(ge=1, description="run what is taken so many times, one after the other")] = 1
     rate: Annotated[PositiveFloat | None, Meta(description="requests per second")] = None
     rate_factor: Annotated[PositiveFloat | None, Meta(description="pace of the trace; 1 is its own")] = None
     load: Annotated[PositiveFloat | None, Meta(description="share of the fleet's saturation (default: 0.7)")] = None
@@ -64,7 +91,12 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
     if not config.node and config.fleet not in FLEETS:
         raise ConfigError(f"`fleet`: no preset named {config.fleet!r}; there are: {', '.join(FLEETS)}")
     try:
-        return nodes_of(config.node or FLEETS[config.fleet], declare=config.declare)
+        kinds = config.node or FLEETS[config.fleet]
+        kinds = resized(kinds, config.nodes) if config.nodes else kinds
+    except ValueError as error:
+        raise ConfigError(f"`nodes`: {error}") from None
+    try:
+        return nodes_of(kinds, declare=config.declare)
     except ValueError as error:
         raise ConfigError(f"`node`: {error}") from None
 
@@ -88,13 +120,27 @@ def built(config: SimConfig, name: str, key: str) -> Policy:
 
 
 def sim_trace(config: SimConfig) -> Trace | None:
-    """The trace, if one is named. Raises ConfigError when it cannot be opened or read."""
+    """The part of the trace that is asked for, if one is named. Raises ConfigError when it cannot be opened or read."""
     if not config.trace:
         return None
     try:
-        return trace_file(config.trace, lenient=config.lenient)
+        whole = trace_file(config.trace, lenient=config.lenient, timed=_timed_trace(config))
+        return repeated(_part(whole, config), config.repeat)
     except TraceError as error:
         raise ConfigError(f"`trace`: {error}") from None
+
+
+def _timed_trace(config: SimConfig) -> TimedTraceFormat | None:
+    if config.trace_block_tokens is None and config.trace_unit is None:
+        return None
+    return TimedTraceFormat(config.trace_block_tokens or TOKENS_PER_BLOCK, 1e-3 if config.trace_unit == "ms" else 1.0)
+
+
+def _part(trace: Trace, config: SimConfig) -> Trace:
+    half = len(trace.rows) // 2
+    begin, end = {"all": (0, None), "first_half": (0, half), "second_half": (half, None)}[config.part]
+    half_trace = part_of(trace, begin, end)
+    return part_of(half_trace, config.from_request, config.requests_count)
 
 
 def check_pace(config: SimConfig) -> None:
@@ -106,6 +152,14 @@ def check_pace(config: SimConfig) -> None:
         raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
     if not config.trace and config.rate_factor is not None:
         raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
+
+
+def check_trace_settings(config: SimConfig) -> None:
+    """Whether there is a trace where settings speak of one. Raises ConfigError."""
+    usual = SimConfig()
+    for key in OF_TRACES:
+        if not config.trace and getattr(config, key) != getattr(usual, key):
+            raise ConfigError(f"`{key}`: there is no trace that it could concern; name one by `trace`")
 
 
 def output_file(path: str, key: str) -> BinaryIO:

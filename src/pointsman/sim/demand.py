@@ -1,10 +1,10 @@
 """What the clients of a run ask: dialogues of requests, sizes and shared prefixes only.
 
-Generated dialogues run closed loop: a turn is asked its think time after the answer before it. Traces run open loop:
-each row is a dialogue of one request.
+Generated dialogues run closed loop: a turn is asked its think time after the answer before it. So do the sessions of
+a trace that has any; else, or where that is asked for, traces run open loop: each row is a dialogue of one request.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -13,6 +13,7 @@ from pointsman.brain.model.request import Chain
 from pointsman.workload.blocks import fitted, session_blocks, trace_blocks
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
+from pointsman.workload.turns import has_sessions, sessions_of
 
 LINK_TOKENS = 64
 """Tokens a link of a dialogue's chain covers: about what 256 bytes are, the chunks of the gateway."""
@@ -66,7 +67,10 @@ class RowAsk(msgspec.Struct, frozen=True):
     """A request of a trace. What its answer becomes part of, no trace tells."""
 
     row: TraceRow
-    think_s: float = 0.0
+
+    @property
+    def think_s(self) -> float:
+        return self.row.think_s or 0.0
 
     @property
     def prompt_tokens(self) -> int:
@@ -121,20 +125,28 @@ def session_demand(seed: int, requests_per_second: float, seconds: float, most_t
     )
 
 
-def trace_demand(trace: Trace, seconds: float, most_tokens: int) -> Demand:
-    """The requests of the trace's first `seconds`, open loop; what exceeds `most_tokens` is clipped, and counted."""
+def trace_demand(trace: Trace, seconds: float, most_tokens: int, *, open_loop: bool = False) -> Demand:
+    """The requests of the trace's first `seconds`; what exceeds `most_tokens` is clipped, and counted.
+
+    Sessions run closed loop, each turn its `think_s` after the answer before, unless all is to run in an open one.
+    """
     rows = [row for row in trace.rows if row.arrival_s < seconds]
     fit = [fitted(row, most_tokens) for row in rows]
     clipped = sum(row.prompt_tokens != before.prompt_tokens for row, before in zip(fit, rows, strict=True))
-    rate = len(rows) / seconds
+    closed = not open_loop and has_sessions(trace)
+    loop = "sessions in closed loop" if closed else "open loop"
     return Demand(
-        tuple(Dialogue(row.arrival_s, row.session, (RowAsk(row),)) for row in fit),
-        f"{len(rows)} requests of {trace.name}, open loop, {rate:.2f} requests/s",
+        tuple(_session(rows) for rows in (sessions_of(fit) if closed else [[row] for row in fit])),
+        f"{len(rows)} requests of {trace.name}, {loop}, {len(rows) / seconds:.2f} requests/s",
         (
             *([f"{clipped} prompts clipped to the engines' limit of {most_tokens} tokens"] if clipped else []),
             *([f"{trace.skipped} bad rows skipped; the first: {trace.first_problem}"] if trace.skipped else []),
         ),
     )
+
+
+def _session(rows: Sequence[TraceRow]) -> Dialogue:
+    return Dialogue(rows[0].arrival_s, rows[0].session, tuple(RowAsk(row) for row in rows))
 
 
 def _dialogue(session: Session, most_tokens: int) -> Dialogue:

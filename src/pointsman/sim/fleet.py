@@ -1,7 +1,7 @@
-"""The nodes of a simulation: kinds with a count, and presets under names."""
+"""The nodes of a simulation: kinds with a count, and their numbers."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import msgspec
@@ -99,31 +99,17 @@ def _declared(spec: NodeSpec, kind: NodeKind, profile: EngineProfile) -> NodeSpe
     )
 
 
-_LONG = 131_072
+def resized(kinds: Sequence[NodeKind], total: int) -> tuple[NodeKind, ...]:
+    """The fleet with `total` nodes in all, its kinds in the same proportions as nearly as whole nodes allow.
 
-FLEETS: dict[str, tuple[NodeKind, ...]] = {
-    "qwen72b-a100": (NodeKind(name="a100", count=4, profile="Qwen-72B", gpu="A100-80G", tp=8),),
-    "qwen2.5-72b-a100": (
-        NodeKind(name="a100", count=8, profile="Qwen2.5-72B", gpu="A100-80G", tp=8, max_model_len=_LONG),
-    ),
-    "llama70b-h100": (NodeKind(name="h100", count=4, profile="Llama-3-70B", gpu="H100", tp=4, max_model_len=_LONG),),
-    "mixed": (
-        NodeKind(name="h100", count=2, gpu="H100"),
-        NodeKind(name="a100", count=2, gpu="A100-80G"),
-        NodeKind(name="l40s", count=4, gpu="L40S"),
-    ),
-    "uneven": tuple(
-        NodeKind(
-            name=name,
-            count=2,
-            profile="Qwen2.5-72B",
-            gpu="H100",
-            tp=8,
-            speed=speed,
-            max_num_seqs=64,
-            max_num_batched_tokens=2048,
-        )
-        for name, speed in (("fast", 1.0), ("slow", 1 / 3))
-    ),
-}
-"""By name. `uneven`: two nodes three times slower than the other two, as in the demonstration."""
+    Largest remainders; raises ValueError where that leaves a kind without any.
+    """
+    before = sum(kind.count for kind in kinds)
+    shares = [kind.count * total / before for kind in kinds]
+    counts = [int(share) for share in shares]
+    by_remainder = sorted(range(len(kinds)), key=lambda which: (counts[which] - shares[which], which))
+    for which in by_remainder[: total - sum(counts)]:
+        counts[which] += 1
+    if not all(counts):
+        raise ValueError(f"{total} nodes are too few to have one of each kind: {', '.join(one.name for one in kinds)}")
+    return tuple(msgspec.structs.replace(kind, count=count) for kind, count in zip(kinds, counts, strict=True))

@@ -4,7 +4,7 @@ import msgspec
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.flags import ConfigError
-from pointsman.config.sim import SimConfig, check_pace, check_slowdowns, fleet_of, sim_trace
+from pointsman.config.sim import SimConfig, check_pace, check_slowdowns, check_trace_settings, fleet_of, sim_trace
 from pointsman.sim.cluster import Delays
 from pointsman.sim.demand import Demand, session_demand, trace_demand
 from pointsman.sim.experiment import Experiment
@@ -13,6 +13,7 @@ from pointsman.sim.saturation import fleet_saturation, session_samples
 from pointsman.sim.summary import Slo
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.traces import at_rate
+from pointsman.workload.turns import with_pauses
 
 USUAL_LOAD = 0.7
 
@@ -46,15 +47,16 @@ class Plan(msgspec.Struct, frozen=True):
 def planned(config: SimConfig) -> Plan:
     """The plan that the settings ask for. Raises ConfigError for settings that cannot be used."""
     check_pace(config)
+    check_trace_settings(config)
     nodes = fleet_of(config)
     check_slowdowns(config, nodes)
     most_tokens = min(node.profile.max_model_len for node in nodes)
     seconds = config.seconds
     trace = sim_trace(config)
     if trace is not None:
-        paced = _paced(trace, config)
+        paced = _paced(trace if config.open_loop else with_pauses(trace), config)
         seconds = min(seconds, _lasts(paced) or seconds)
-        demands = (trace_demand(paced, seconds, most_tokens),) * config.seeds
+        demands = (trace_demand(paced, seconds, most_tokens, open_loop=config.open_loop),) * config.seeds
     else:
         rate = config.rate or (config.load or USUAL_LOAD) * _saturation(nodes, config.seed)
         seeds = range(config.seed, config.seed + config.seeds)

@@ -32,14 +32,18 @@ def session_blocks(session: Session, tokens: int, block_tokens: int) -> tuple[in
 
 
 def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
-    """Ids of the full blocks of request `number`'s prompt: parts of the trace block they lie in, else its own.
+    """Ids of the full blocks of request `number`'s prompt: parts of the trace block they lie in, or what the last of
+    those tells that they hold; its own where the trace tells nothing.
 
-    Blocks should divide those of the trace.
+    One of the two sizes should divide the other.
     """
     blocks = row.prompt_tokens // block_tokens
     if not row.block_ids:
         alone = block_id(ALONE, number, 0)
         return tuple(range(alone, alone + blocks))
+    if block_tokens > row.tokens_per_block:
+        held = block_tokens // row.tokens_per_block
+        return tuple(row.block_ids[held - 1 :: held][:blocks])
     parts = row.tokens_per_block // block_tokens
     return tuple([block * parts + part for block in row.block_ids for part in range(parts)][:blocks])
 

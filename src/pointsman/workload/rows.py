@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-FormatName = Literal["azure", "bailian", "burstgpt", "mooncake"]
+FormatName = Literal["azure", "bailian", "burstgpt", "mooncake", "timed_trace"]
 
 
 class TraceError(ValueError):
@@ -16,7 +16,8 @@ class TraceRow(msgspec.Struct, frozen=True):
 
     `arrival_s`: seconds since the trace began. `block_ids`: one id for every `tokens_per_block` leading tokens of the
     prompt; an equal id stands for an equal prefix up to and including that block. Empty (with `tokens_per_block` 0)
-    when the format knows nothing about shared prefixes. `session`, `model`: "" where the format has none.
+    when the format knows nothing about shared prefixes. `session`, `model`: "" where the format has none. `think_s`:
+    seconds between the answer to the session's request before and this one; None where the format does not tell.
     """
 
     arrival_s: float
@@ -27,6 +28,7 @@ class TraceRow(msgspec.Struct, frozen=True):
     session: str = ""
     turn: int = 0
     model: str = ""
+    think_s: float | None = None
 
 
 class Trace(msgspec.Struct, frozen=True):

@@ -13,11 +13,13 @@ from .azure import AzureFormat
 from .bailian import BailianFormat
 from .burstgpt import BurstGptFormat
 from .columns import split
+from .mooncake import TOKENS_PER_BLOCK as MOONCAKE_TOKENS
 from .mooncake import MooncakeFormat
 from .rows import FormatName, Trace, TraceError, TraceRow
 from .spread import spread_evenly
+from .timed_trace import TimedTraceFormat
 
-KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl"
+KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl, vLLM's timed_trace jsonl"
 
 
 class TraceFormat(Protocol):
@@ -29,8 +31,13 @@ class TraceFormat(Protocol):
     def parse(self, line: str) -> TraceRow: ...
 
 
-def read_trace(lines: Iterable[str], name: str, *, lenient: bool = False) -> Trace:
+def read_trace(
+    lines: Iterable[str], name: str, *, lenient: bool = False, timed: TimedTraceFormat | None = None
+) -> Trace:
     """Every request of the trace, in order of arrival, the first at second 0.
+
+    Lines with the fields of Mooncake are read as `timed` says, if it is given; without it, as vLLM's where the first
+    has more ids than blocks of 512 tokens.
 
     A bad row raises TraceError naming file and line; with `lenient` it is skipped and counted. A file of no known
     format, or without a single good row, raises TraceError either way.
@@ -39,7 +46,7 @@ def read_trace(lines: Iterable[str], name: str, *, lenient: bool = False) -> Tra
     first = next(numbered, None)
     if first is None:
         raise TraceError(f"{name}: the file is empty")
-    fmt, body = _opened(first, numbered, name)
+    fmt, body = _opened(first, numbered, name, timed)
     rows, problems = _parsed(fmt, body, name, lenient)
     if not rows:
         raise TraceError(f"{name}: not one readable row" + (f"; the first problem: {problems[0]}" if problems else ""))
@@ -49,6 +56,36 @@ def read_trace(lines: Iterable[str], name: str, *, lenient: bool = False) -> Tra
 def leading(trace: Trace, rows: int) -> Trace:
     """The first `rows` requests of the trace."""
     return msgspec.structs.replace(trace, rows=trace.rows[:rows])
+
+
+def part_of(trace: Trace, first: int, count: int | None) -> Trace:
+    """`count` requests (None: all) from number `first`, from 0, on; the first of them arrives at second 0.
+
+    Raises TraceError where the trace has none of these.
+    """
+    rows = trace.rows[first : None if count is None else first + count]
+    if not rows:
+        raise TraceError(f"{trace.name}: there is no request number {first}; it has {len(trace.rows)}")
+    begin = rows[0].arrival_s
+    shifted = tuple(msgspec.structs.replace(row, arrival_s=row.arrival_s - begin) for row in rows)
+    return msgspec.structs.replace(trace, rows=shifted)
+
+
+def repeated(trace: Trace, times: int) -> Trace:
+    """The trace so many times, one after the other at the same mean rate; equal prompts stay equal.
+
+    A session of a later turn of the trace is another session.
+    """
+    lasts = trace.seconds * len(trace.rows) / max(1, len(trace.rows) - 1)
+    rows = tuple(_again(row, lap, lap * lasts) for lap in range(times) for row in trace.rows)
+    return msgspec.structs.replace(trace, rows=rows)
+
+
+def _again(row: TraceRow, lap: int, later: float) -> TraceRow:
+    if not lap:
+        return row
+    session = f"{row.session}+{lap}" if row.session else ""
+    return msgspec.structs.replace(row, arrival_s=row.arrival_s + later, session=session)
 
 
 def at_rate(trace: Trace, requests_per_second: float) -> Trace:
@@ -69,12 +106,12 @@ def _filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _opened(
-    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str
+    first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str, timed: TimedTraceFormat | None
 ) -> tuple[TraceFormat, Iterator[tuple[int, str]]]:
     """The format and the lines that carry rows: a csv header is none of them, a first JSON line is."""
     number, line = first
     if line.lstrip("\ufeff \t").startswith("{"):
-        return _json_format(line, f"{name}, line {number}"), chain([first], rest)
+        return _json_format(line, f"{name}, line {number}", timed), chain([first], rest)
     header = split(line)
     for fmt in (AzureFormat, BurstGptFormat):
         if fmt.recognises(header):
@@ -82,16 +119,22 @@ def _opened(
     raise TraceError(f"{name}, line {number}: {line.strip()[:80]!r} begins no known format ({KNOWN})")
 
 
-def _json_format(line: str, where: str) -> TraceFormat:
+def _json_format(line: str, where: str, timed: TimedTraceFormat | None) -> TraceFormat:
     try:
-        keys = msgspec.json.decode(line, type=dict[str, object]).keys()
+        first = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise TraceError(f"{where}: {error}") from None
-    if "chat_id" in keys:
+    if "chat_id" in first:
         return BailianFormat()
-    if {"timestamp", "input_length", "output_length"} <= keys:
-        return MooncakeFormat()
-    raise TraceError(f"{where}: fields {', '.join(sorted(keys))} fit no known format ({KNOWN})")
+    if {"timestamp", "input_length", "output_length"} <= first.keys():
+        return timed or (TimedTraceFormat() if _small_blocks(first) else MooncakeFormat())
+    raise TraceError(f"{where}: fields {', '.join(sorted(first))} fit no known format ({KNOWN})")
+
+
+def _small_blocks(first: dict[str, object]) -> bool:
+    """Whether a prompt has more ids than it has blocks of Mooncake's size."""
+    tokens, ids = first["input_length"], first.get("hash_ids")
+    return isinstance(tokens, int) and isinstance(ids, list) and len(ids) > -(-tokens // MOONCAKE_TOKENS)
 
 
 def _parsed(

@@ -13,6 +13,7 @@ from pointsman.config.sim import (
     built,
     check_pace,
     check_slowdowns,
+    check_trace_settings,
     fleet_of,
     output_file,
     sim_trace,
@@ -99,6 +100,33 @@ def test_a_broken_trace_is_told_by_row_and_column(tmp_path: Path) -> None:
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ConfigError, match="begins no known format"):
         sim_trace(SimConfig(trace=str(path)))
+
+
+def test_a_part_of_the_trace_can_be_taken_and_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f'{{"timestamp": {k}, "input_length": {k + 1}, "output_length": 1}}\n' for k in range(8)))
+
+    def sizes(**settings: object) -> list[int]:
+        trace = sim_trace(SimConfig(trace=str(path), **settings))  # type: ignore[arg-type]
+        assert trace is not None
+        return [row.prompt_tokens for row in trace.rows]
+
+    assert sizes(part="first_half") + sizes(part="second_half") == sizes() == list(range(1, 9))
+    assert sizes(part="second_half", from_request=1, requests_count=2, repeat=2) == [6, 7, 6, 7]
+    with pytest.raises(ConfigError, match=r"`trace`: t.jsonl: there is no request number 4; it has 4"):
+        sizes(part="first_half", from_request=4)
+
+
+def test_without_a_trace_nothing_can_be_said_of_it() -> None:
+    check_trace_settings(SimConfig(trace="t", repeat=2))
+    with pytest.raises(ConfigError, match="`repeat`: there is no trace that it could concern"):
+        check_trace_settings(SimConfig(repeat=2))
+
+
+def test_a_fleet_can_have_another_size() -> None:
+    assert len(fleet_of(SimConfig(fleet="mixed", nodes=16))) == 16
+    with pytest.raises(ConfigError, match="`nodes`: 2 nodes are too few"):
+        fleet_of(SimConfig(fleet="mixed", nodes=2))
 
 
 def test_a_file_is_made_empty_or_explained(tmp_path: Path) -> None:

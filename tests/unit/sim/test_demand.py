@@ -63,3 +63,16 @@ def test_what_was_changed_in_a_trace_is_said() -> None:
         "1 prompts clipped to the engines' limit of 1200 tokens",
         "2 bad rows skipped; the first: t, line 3: bad",
     )
+
+
+def test_sessions_of_a_trace_run_closed_loop_unless_told_otherwise() -> None:
+    rows = (
+        TraceRow(0.0, 100, 9, session="a"),
+        TraceRow(1.0, 100, 9, session="b"),
+        TraceRow(4.0, 200, 9, session="a", think_s=3.5),
+    )
+    closed, opened = (trace_demand(trace(*rows), 9.0, 32_768, open_loop=how) for how in (False, True))
+    assert [[ask.think_s for ask in one.asks] for one in closed.dialogues] == [[0.0, 3.5], [0.0]]
+    assert [one.start_s for one in opened.dialogues] == [0.0, 1.0, 4.0]
+    assert "sessions in closed loop" in closed.description
+    assert "open loop" in opened.description

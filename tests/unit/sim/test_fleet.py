@@ -1,14 +1,8 @@
-"""Nodes from kinds, and presets that exist."""
+"""Nodes from kinds, in any number."""
 
 import pytest
 
-from pointsman.sim.fleet import FLEETS, MODEL, NodeKind, nodes_of
-
-
-@pytest.mark.parametrize("preset", FLEETS)
-def test_every_preset_makes_nodes(preset: str) -> None:
-    nodes = nodes_of(FLEETS[preset])
-    assert len({node.name for node in nodes}) == len(nodes) == sum(kind.count for kind in FLEETS[preset])
+from pointsman.sim.fleet import MODEL, NodeKind, nodes_of, resized
 
 
 def test_several_of_a_kind_are_numbered() -> None:
@@ -45,3 +39,16 @@ def test_only_what_is_declared_is_known() -> None:
 def test_what_makes_no_fleet_is_refused(kinds: list[NodeKind], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         nodes_of(kinds)
+
+
+def test_a_fleet_keeps_its_proportions_at_another_size() -> None:
+    kinds = (NodeKind(name="a", count=3), NodeKind(name="b", count=7))
+
+    def counts(total: int) -> list[int]:
+        return [kind.count for kind in resized(kinds, total)]
+
+    assert counts(10) == [3, 7]
+    assert counts(20) == [6, 14]
+    assert counts(5) == [2, 3], "of equal remainders the first kind's counts"
+    with pytest.raises(ValueError, match="1 nodes are too few to have one of each kind: a, b"):
+        counts(1)

@@ -1,5 +1,7 @@
 """Ids of blocks: equal exactly where prompts are."""
 
+import msgspec
+
 from pointsman.workload.blocks import ALONE, TEMPLATE_TOKENS, block_id, fitted, session_blocks, trace_blocks
 from pointsman.workload.rows import TraceRow
 from pointsman.workload.sessions import Session
@@ -28,6 +30,12 @@ def test_trace_blocks_are_cut_into_those_of_the_engine() -> None:
     assert len(first) == 1000 // 16
     assert first[:32] == second[:32]
     assert not set(first[32:]) & set(second)
+
+
+def test_trace_blocks_smaller_than_the_engine_s_count_when_all_of_them_are_there() -> None:
+    row = TraceRow(0.0, 100, 1, (1, 2, 3, 4, 5, 6, 7), 16)
+    assert trace_blocks(row, 0, 32) == (2, 4, 6)
+    assert trace_blocks(msgspec.structs.replace(row, block_ids=(1, 2, 3, 9)), 0, 32) == (2, 9)
 
 
 def test_rows_without_ids_share_nothing() -> None:

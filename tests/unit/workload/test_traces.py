@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pointsman.workload.rows import TraceError
-from pointsman.workload.traces import at_rate, leading, read_trace
+from pointsman.workload.traces import at_rate, leading, part_of, read_trace, repeated
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:17:03.9799600,4808,10
@@ -156,3 +156,33 @@ def test_deep_nesting_is_a_bad_row(first):
     deep = '{"timestamp":0,"else":' + "[" * 50_000 + "]" * 50_000 + "}"
     with pytest.raises(TraceError, match=f"line {2 if first else 1}"):
         read_trace([line for line in (first, deep) if line], "f.x")
+
+
+def test_a_later_turn_may_say_its_delay_in_place_of_a_stamp():
+    lines = [
+        '{"session_id": "a", "timestamp": 1000, "input_length": 10, "output_length": 5}',
+        '{"session_id": "a", "delay": 2500, "input_length": 20, "output_length": 5}',
+    ]
+    first, second = read_trace(lines, "m.jsonl").rows
+    assert (first.think_s, second.think_s) == (None, 2.5)
+    assert (first.turn, second.turn, second.arrival_s) == (0, 1, 2.5)
+    with pytest.raises(TraceError, match="line 2: there is no timestamp, nor a delay after an earlier row"):
+        read_trace([lines[0], lines[1].replace('"a"', '"b"')], "m.jsonl")
+
+
+def test_a_part_begins_at_zero():
+    trace = read_trace(MOONCAKE.splitlines(), "m.jsonl")
+    part = part_of(trace, 1, 2)
+    assert [row.prompt_tokens for row in part.rows] == [512, 100]
+    assert [row.arrival_s for row in part.rows] == [0.0, 1.0]
+    assert part_of(trace, 0, None) == trace
+    with pytest.raises(TraceError, match=r"m\.jsonl: there is no request number 4; it has 4"):
+        part_of(trace, 4, None)
+
+
+def test_a_repeated_trace_keeps_its_rate_and_prompts_but_not_its_sessions():
+    trace = read_trace(MOONCAKE.splitlines(), "m.jsonl")
+    twice = repeated(trace, 2)
+    assert [row.arrival_s for row in twice.rows] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert [row.block_ids for row in twice.rows[4:]] == [row.block_ids for row in trace.rows]
+    assert [row.session for row in twice.rows if row.session] == ["a", "a+1"]
