@@ -367,6 +367,7 @@ class Dispatcher:
         ticket.attempts += 1
         self._leases[lease.id] = lease
         self.placement.remember(lease)
+        self.estimates.sent(lease)
         chain = ticket.request.chain
         if self.peers.any and chain is not None and chain.links:
             self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)

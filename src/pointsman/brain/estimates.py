@@ -13,6 +13,7 @@ from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
 from pointsman.brain.load.queueing import Queueing
+from pointsman.brain.load.recent_work import RecentWork
 from pointsman.brain.load.recovery import RecoverySlope
 from pointsman.brain.load.request_size import RequestSize
 from pointsman.brain.load.service_time import ServiceTime
@@ -40,6 +41,7 @@ class Estimates:
         self.request_size = RequestSize()
         self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
         self._service = ServiceTime(fleet.cells.service_seconds)
+        self._work = RecentWork(fleet.cells.recent_work)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
         self._growth = QueueGrowth(columns.queue_growth)
         self._latency = LatencyModel(columns)
@@ -55,6 +57,7 @@ class Estimates:
         """A new node starts at what its declared hardware and model promise, else at its peers' mean."""
         self._response.start(row, now)
         self._service.start(row)
+        self._work.start(row)
         self._recovery.start(row)
         self._growth.start(row)
         rates = latency_rates(spec.profile, spec.hardware, spec.tensor_parallel)
@@ -88,6 +91,12 @@ class Estimates:
         """Expected output tokens, at least 1."""
         return max(1, round(self.output_length.expect(request.model, request.tenant, request.max_tokens)))
 
+    def sent(self, lease: Lease) -> None:
+        """A lease began: its work is the prefill of what was not cached, and the answer at the pace of an idle node."""
+        ticket, cells, row = lease.ticket, self._fleet.cells, lease.row
+        prefill = (ticket.prompt_tokens - lease.overlap_tokens) * cells.prefill_per_token[row]
+        self._work.add(row, prefill + ticket.output_tokens * cells.tpot_base[row])
+
     def first_token(self, lease: Lease, now: float) -> None:
         """A first token (or the first byte of a plain answer) came: learn response time and prefill rate."""
         seconds = now - lease.started
@@ -115,6 +124,7 @@ class Estimates:
     def refresh(self, now: float) -> None:
         """Renew what changes with time alone."""
         self._response.refresh(now, len(self._fleet))
+        self._work.refresh(now, len(self._fleet))
         self._growth.sample(self._fleet.table.outstanding, now)
         self._rank_speed()
 

@@ -119,3 +119,18 @@ def test_accounts_return_to_zero_whatever_engines_count() -> None:
     for lease in leases:
         driver.finish(lease)
     assert columns.backlog_tokens[0] == columns.context_tokens[0] == columns.kv_reserved[0] == 0.0
+
+
+def test_work_of_late_is_the_prefill_and_the_answer_of_what_was_sent() -> None:
+    driver = one_node()
+    columns = driver.dispatcher.fleet.columns
+    ticket = driver.submit(tokens=8000, max_tokens=100)
+    answer = driver.dispatcher._tickets[ticket].output_tokens
+    expected = 8000 * columns.prefill_per_token[0] + answer * columns.tpot_base[0]
+    assert columns.recent_work[0] == pytest.approx(expected)
+    driver.now = 60.0
+    driver.first_token(driver.lease_of(ticket))
+    driver.finish(driver.lease_of(ticket))
+    assert columns.recent_work[0] == pytest.approx(expected)
+    driver.tick(181.0)
+    assert columns.recent_work[0] == 0.0

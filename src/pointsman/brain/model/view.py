@@ -40,6 +40,7 @@ COLUMNS = (
     "reported_load",  # a plain server's own load figure at its last report; 0 where none
     "response_seconds",  # dispatch to first byte, peak EWMA
     "service_seconds",  # mean seconds a request spends here
+    "recent_work",  # seconds of work sent here within the last 3 minutes
     "speed",  # prefill tokens/s over the fleet's median
     "recovery_slope",  # fall of load per second; positive while recovering
     "queue_growth",  # rise of outstanding requests per second
@@ -72,6 +73,7 @@ class Columns:
     reported_load: Floats
     response_seconds: Floats
     service_seconds: Floats
+    recent_work: Floats
     speed: Floats
     recovery_slope: Floats
     queue_growth: Floats
@@ -120,6 +122,7 @@ class Cells:
     reported_load: array[float]
     response_seconds: array[float]
     service_seconds: array[float]
+    recent_work: array[float]
     speed: array[float]
     recovery_slope: array[float]
     queue_growth: array[float]
@@ -231,6 +234,7 @@ class View:
     reported_load = _column("reported_load")
     response_seconds = _column("response_seconds")
     service_seconds = _column("service_seconds")
+    recent_work = _column("recent_work")
     speed = _column("speed")
     recovery_slope = _column("recovery_slope")
     queue_growth = _column("queue_growth")

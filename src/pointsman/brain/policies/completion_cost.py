@@ -43,7 +43,7 @@ def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
     lost += _decode(view, batch, member)
     lost *= decoding
     lost += prefill
-    lost += _eviction(view, reuse)
+    lost += eviction_seconds(view, reuse)
     return lost
 
 
@@ -61,8 +61,8 @@ def _decode(view: View, batch: Floats, member: Floats) -> Floats:
     return seconds
 
 
-def _eviction(view: View, reuse: float) -> Floats:
-    """What is needed beyond the free blocks is evicted, as far as anything is cached."""
+def eviction_seconds(view: View, reuse: float) -> Floats:
+    """`reuse` times the seconds to compute again what is evicted: what is needed beyond the free blocks."""
     cached = view.kv_cached * view.block_tokens
     evicted = view.miss + view.output_tokens
     evicted -= view.room_tokens

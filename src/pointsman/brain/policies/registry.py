@@ -24,6 +24,7 @@ from pointsman.brain.policies.llmd_default import LlmdDefault
 from pointsman.brain.policies.lmetric import LMetric
 from pointsman.brain.policies.mooncake_conductor import MooncakeConductor
 from pointsman.brain.policies.peak_ewma import PeakEwma
+from pointsman.brain.policies.preble_e2 import PrebleE2
 from pointsman.brain.policies.prefix_affinity import PrefixAffinity
 from pointsman.brain.policies.round_robin import RoundRobin
 from pointsman.brain.policies.sa_jsq import SpeedAwareJsq
@@ -56,6 +57,7 @@ POLICIES: dict[str, type[Policy]] = {
         LlmdDefault,
         MooncakeConductor,
         PeakEwma,
+        PrebleE2,
         PrefixAffinity,
         RoundRobin,
         Session,
