@@ -2,8 +2,8 @@
 
 Canary keys are sent in every way, right and wrong, well-formed and not; engines fail in every way; settings are read
 again with other keys and with mistakes. Then everything written or said is searched for every form of every key: the
-log at its most talkative, journal, audits, metrics, each page of the admin port, answers, and the bytes between gateway
-and engines, where the node's key may stand in its own header and no key of a client may stand at all.
+log at its most talkative, journal, recording, audits, metrics, each page of the admin port, answers, and the bytes
+between gateway and engines, where the node's key may stand in its own header and no key of a client may stand at all.
 """
 
 import argparse

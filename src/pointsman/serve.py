@@ -31,7 +31,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.flags import ConfigError
-from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, policy_table
+from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, open_recording, policy_table
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.origin import Origin
@@ -40,6 +40,7 @@ from pointsman.observe.decisions import Decisions
 from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
+from pointsman.observe.recording import Flushing, Recorder
 from pointsman.reload import Configured, Plan, Reload
 
 ALL_READY_S = 1.0
@@ -116,12 +117,17 @@ class Service:
         self.metrics = metrics = Metrics()
         metrics.configured_at = unix_seconds()
         dispatcher = Dispatcher(brain, policies, now=started)
-        decisions = Decisions(dispatcher.fleet, epoch=unix_seconds() - clock.now())
+        epoch = unix_seconds() - clock.now()
+        decisions = Decisions(dispatcher.fleet, epoch=epoch)
         for observer in (metrics, Log(_log), decisions):
             dispatcher.subscribe(observer.handlers)
+        settings = _settings(plan.gateway, place)
+        if config.recording:
+            dispatcher.subscribe(_recorder(config, place, epoch, settings.chain_secret, exit_stack).handlers)
         if config.journal:
-            dispatcher = _journaled(dispatcher, _journal(config, place), begin(brain, policies, started), exit_stack)
-        self.gateway = Gateway(_settings(plan.gateway, place), dispatcher, clock)
+            path = _of(config.journal, place)
+            dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
+        self.gateway = Gateway(settings, dispatcher, clock)
         dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._configured = Configured(plan, self.gateway, dispatcher)
         self._reload = Reload(source, plan, self._configured.apply, self._reloaded) if source else None
@@ -257,9 +263,9 @@ def _brain(config: ServeConfig, place: Place | None) -> BrainSettings:
     return brain if place is None else msgspec.structs.replace(brain, seed=brain.seed + place.number)
 
 
-def _journal(config: ServeConfig, place: Place | None) -> str:
-    """The path of this process's journal."""
-    return config.journal if place is None else f"{config.journal}.{place.number}"
+def _of(path: str, place: Place | None) -> str:
+    """This process's own file, where several are told to write `path`."""
+    return path if place is None else f"{path}.{place.number}"
 
 
 def _settings(settings: GatewaySettings, place: Place | None) -> GatewaySettings:
@@ -301,6 +307,17 @@ def _journaled(dispatcher: Dispatcher, path: str, how: Begin, exit_stack: ExitSt
     journal = open_journal(path)
     exit_stack.callback(_close, journal)
     return cast(Dispatcher, Journaled(dispatcher, how, journal.write))
+
+
+def _recorder(config: ServeConfig, place: Place | None, epoch: float, secret: bytes, exit_stack: ExitStack) -> Recorder:
+    """Writes what came of requests to this process's recording."""
+    file = open_recording(_of(config.recording, place), config.recording_mb)
+    recorder = Recorder(file.write, epoch=epoch, secret=secret or os.urandom(16))
+    flushing = Flushing(recorder)
+    flushing.start()
+    exit_stack.callback(file.close)
+    exit_stack.callback(flushing.close)
+    return recorder
 
 
 def _close(journal: BinaryIO) -> None:

@@ -11,11 +11,12 @@ from scene.world import Plan, World
 
 
 class Recorded(World):
-    """A journal is kept, and a `Tee` stands before each engine."""
+    """A journal and a recording are kept, and a `Tee` stands before each engine."""
 
     def __init__(self, plan: Plan, folder: Path, session: aiohttp.ClientSession) -> None:
         self.tees: dict[str, Tee] = {}
-        super().__init__(replace(plan, settings={**plan.settings, "journal": str(folder / "journal")}), folder, session)
+        files = {name: str(folder / name) for name in ("journal", "recording")}
+        super().__init__(replace(plan, settings={**plan.settings, **files}), folder, session)
 
     def node_url(self, engine: Engine) -> str:
         tee = self.tees[engine.name] = Tee(engine.port)
@@ -36,6 +37,7 @@ class Recorded(World):
         kinds = {
             "gateway's log": "gateway.log",
             "journal": "journal*",
+            "recording": "recording*",
             "engines' logs": "[abc].log",
             "audits": "*.audit",
         }

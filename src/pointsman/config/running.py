@@ -6,7 +6,16 @@ import msgspec
 
 from pointsman.config.serve import ServeConfig
 
-FIXED = ("listen", "admin_listen", "admin_hosts", "workers", "journal", "chain_secret_file")
+FIXED = (
+    "listen",
+    "admin_listen",
+    "admin_hosts",
+    "workers",
+    "journal",
+    "recording",
+    "recording_mb",
+    "chain_secret_file",
+)
 """Settings that are used once, at the start."""
 TLS = ("tls_cert", "tls_key")
 """These may name other files, but whether TLS is spoken is settled at the start too."""

@@ -22,6 +22,7 @@ from pointsman.gateway.origin import Origin
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.trusted_peers import TrustedPeers
+from pointsman.observe.recording_file import BoundedFile
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
@@ -73,6 +74,8 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         File, Meta(description="PEM file of who may sign for https nodes; the system's if empty")
     ] = ""
     journal: Annotated[File, Meta(description="file that records every decision's inputs, for replay")] = ""
+    recording: Annotated[File, Meta(description="file that records the traffic, without prompts, to be simulated")] = ""
+    recording_mb: Annotated[int, Meta(ge=2, description="most megabytes of recording that are kept, a process")] = 1024
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
     watch: Annotated[bool, Meta(description="apply changes of the file, and of files it names, while running")] = True
     timeouts: Timeouts = Timeouts()
@@ -154,6 +157,14 @@ def open_journal(path: str) -> BinaryIO:
         return Path(path).open("ab")
     except (OSError, ValueError) as error:
         raise ConfigError(f"`journal`: {path!r}: {getattr(error, 'strerror', error)}") from None
+
+
+def open_recording(path: str, limit_mb: int) -> BoundedFile:
+    """The recording, appended to. Raises ConfigError."""
+    try:
+        return BoundedFile(path, limit_mb * 1_000_000)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"`recording`: {path!r}: {getattr(error, 'strerror', error)}") from None
 
 
 def _end_line(path: Path) -> None:

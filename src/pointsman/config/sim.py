@@ -43,7 +43,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     slowdown: tuple[Slowdown, ...] = ()
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
     trace: Annotated[
-        File, Meta(description="trace to run: Mooncake, Bailian, Azure, BurstGPT or vLLM's timed_trace")
+        File, Meta(description="trace to run: Mooncake, Bailian, Azure, BurstGPT, vLLM's timed_trace or a recording")
     ] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
     trace_block_tokens: Annotated[

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-FormatName = Literal["azure", "bailian", "burstgpt", "mooncake", "timed_trace"]
+FormatName = Literal["azure", "bailian", "burstgpt", "mooncake", "recording", "timed_trace"]
 
 
 class TraceError(ValueError):

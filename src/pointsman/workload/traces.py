@@ -3,9 +3,9 @@
 Pure: lines come from the caller, who opened the file; `name` is only for messages.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -15,11 +15,13 @@ from .burstgpt import BurstGptFormat
 from .columns import split
 from .mooncake import TOKENS_PER_BLOCK as MOONCAKE_TOKENS
 from .mooncake import MooncakeFormat
+from .recording import FIELDS, Recorded, as_trace, recorded
 from .rows import FormatName, Trace, TraceError, TraceRow
 from .spread import spread_evenly
 from .timed_trace import TimedTraceFormat
 
-KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl, vLLM's timed_trace jsonl"
+KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl, vLLM's timed_trace jsonl, our own recording"
+Row = TypeVar("Row")
 
 
 class TraceFormat(Protocol):
@@ -29,6 +31,10 @@ class TraceFormat(Protocol):
     coarse: bool
 
     def parse(self, line: str) -> TraceRow: ...
+
+
+class _Recording:
+    """Our own recordings, whose rows make sense together only."""
 
 
 def read_trace(
@@ -47,10 +53,25 @@ def read_trace(
     if first is None:
         raise TraceError(f"{name}: the file is empty")
     fmt, body = _opened(first, numbered, name, timed)
-    rows, problems = _parsed(fmt, body, name, lenient)
-    if not rows:
-        raise TraceError(f"{name}: not one readable row" + (f"; the first problem: {problems[0]}" if problems else ""))
-    return Trace(name, fmt.name, _timed(rows, fmt.coarse), len(problems), problems[0] if problems else "")
+    if isinstance(fmt, _Recording):
+        requests, problems = _good(recorded, body, name, lenient)
+        return as_trace(name, requests, *_skipped(problems))
+    rows, problems = _good(fmt.parse, body, name, lenient)
+    return Trace(name, fmt.name, _timed(rows, fmt.coarse), *_skipped(problems))
+
+
+def read_recordings(files: Mapping[str, Iterable[str]], *, lenient: bool = False) -> tuple[list[Recorded], list[str]]:
+    """Every request of recordings, `files` being their lines by name, and what was wrong with rows that were skipped.
+
+    Raises TraceError like `read_trace`, also for a file that is no recording.
+    """
+    found: list[Recorded] = []
+    problems: list[str] = []
+    for name, lines in files.items():
+        rows, bad = _good(recorded, _filled(lines), name, lenient)
+        found += rows
+        problems += bad
+    return found, problems
 
 
 def leading(trace: Trace, rows: int) -> Trace:
@@ -107,7 +128,7 @@ def _filled(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 def _opened(
     first: tuple[int, str], rest: Iterator[tuple[int, str]], name: str, timed: TimedTraceFormat | None
-) -> tuple[TraceFormat, Iterator[tuple[int, str]]]:
+) -> tuple[TraceFormat | _Recording, Iterator[tuple[int, str]]]:
     """The format and the lines that carry rows: a csv header is none of them, a first JSON line is."""
     number, line = first
     if line.lstrip("\ufeff \t").startswith("{"):
@@ -119,13 +140,15 @@ def _opened(
     raise TraceError(f"{name}, line {number}: {line.strip()[:80]!r} begins no known format ({KNOWN})")
 
 
-def _json_format(line: str, where: str, timed: TimedTraceFormat | None) -> TraceFormat:
+def _json_format(line: str, where: str, timed: TimedTraceFormat | None) -> TraceFormat | _Recording:
     try:
         first = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
         raise TraceError(f"{where}: {error}") from None
     if "chat_id" in first:
         return BailianFormat()
+    if first.keys() >= FIELDS:
+        return _Recording()
     if {"timestamp", "input_length", "output_length"} <= first.keys():
         return timed or (TimedTraceFormat() if _small_blocks(first) else MooncakeFormat())
     raise TraceError(f"{where}: fields {', '.join(sorted(first))} fit no known format ({KNOWN})")
@@ -137,19 +160,27 @@ def _small_blocks(first: dict[str, object]) -> bool:
     return isinstance(tokens, int) and isinstance(ids, list) and len(ids) > -(-tokens // MOONCAKE_TOKENS)
 
 
-def _parsed(
-    fmt: TraceFormat, body: Iterable[tuple[int, str]], name: str, lenient: bool
-) -> tuple[list[TraceRow], list[str]]:
-    rows: list[TraceRow] = []
+def _good(
+    parse: Callable[[str], Row], body: Iterable[tuple[int, str]], name: str, lenient: bool
+) -> tuple[list[Row], list[str]]:
+    """All rows that can be read, at least one, and what is wrong with the others. Raises TraceError."""
+    rows: list[Row] = []
     problems: list[str] = []
     for number, line in body:
         try:
-            rows.append(fmt.parse(line))
+            rows.append(parse(line))
         except (ValueError, RecursionError) as error:
             problems.append(f"{name}, line {number}: {error}")
             if not lenient:
                 raise TraceError(problems[0]) from error
+    if not rows:
+        raise TraceError(f"{name}: not one readable row" + (f"; the first problem: {problems[0]}" if problems else ""))
     return rows, problems
+
+
+def _skipped(problems: list[str]) -> tuple[int, str]:
+    """How many, and the first."""
+    return len(problems), problems[0] if problems else ""
 
 
 def _timed(rows: list[TraceRow], coarse: bool) -> tuple[TraceRow, ...]:

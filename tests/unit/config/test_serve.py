@@ -17,6 +17,7 @@ from pointsman.config.serve import (
     all_nodes,
     gateway_settings,
     open_journal,
+    open_recording,
     policy_table,
 )
 from pointsman.gateway.settings import Timeouts
@@ -174,6 +175,8 @@ def test_a_port_is_written_in_digits(port: str) -> None:
 def test_files_that_cannot_be(path: str) -> None:
     with pytest.raises(ConfigError, match="journal"):
         open_journal(path)
+    with pytest.raises(ConfigError, match="recording"):
+        open_recording(path, 2)
     with pytest.raises(ConfigError, match="cannot be read"):
         gateway_settings(ServeConfig(chain_secret_file=path))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pointsman.workload.rows import TraceError
-from pointsman.workload.traces import at_rate, leading, part_of, read_trace, repeated
+from pointsman.workload.traces import at_rate, leading, part_of, read_recordings, read_trace, repeated
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:17:03.9799600,4808,10
@@ -186,3 +186,31 @@ def test_a_repeated_trace_keeps_its_rate_and_prompts_but_not_its_sessions():
     assert [row.arrival_s for row in twice.rows] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     assert [row.block_ids for row in twice.rows[4:]] == [row.block_ids for row in trace.rows]
     assert [row.session for row in twice.rows if row.session] == ["a", "a+1"]
+
+
+RECORDING = """{"timestamp": 7000, "input_length": 40, "output_length": 9, "outcome": "ok", "total_ms": 3.5}
+{"timestamp": 5000, "input_length": 64, "output_length": 9, "outcome": "ok", "hash_ids": [9], "tokens_per_hash": 16}
+"""
+
+
+def test_a_recording_is_recognised_by_its_outcome():
+    trace = read_trace(RECORDING.splitlines(), "r.jsonl")
+    assert trace.format == "recording"
+    assert [(row.arrival_s, row.prompt_tokens) for row in trace.rows] == [(0.0, 64), (2.0, 40)]
+
+
+def test_a_bad_row_of_a_recording_is_named_or_counted():
+    lines = [*RECORDING.splitlines(), '{"timestamp": 1']
+    with pytest.raises(TraceError, match=r"r\.jsonl, line 3"):
+        read_trace(lines, "r.jsonl")
+    trace = read_trace(lines, "r.jsonl", lenient=True)
+    assert (len(trace.rows), trace.skipped) == (2, 1)
+
+
+def test_several_recordings_are_read_together():
+    first, second = RECORDING.splitlines()
+    rows, problems = read_recordings({"a": [first], "b": ["{", second]}, lenient=True)
+    assert [row.timestamp for row in rows] == [7000, 5000]
+    assert problems[0].startswith("b, line 1")
+    with pytest.raises(TraceError, match="b: not one readable row"):
+        read_recordings({"a": [first], "b": []})

@@ -1,0 +1,126 @@
+"""Writes what came of every request, as a line of `workload.recording`: traffic to be replayed elsewhere.
+
+Strategy: on the data path a fact costs a dictionary entry and the end of a request one more in a list. A thread takes
+the list every second, makes lines of it and writes them. It lets go of the interpreter with each write, so it writes a
+few dozen lines at a time: a stream waits for it a fraction of a millisecond. If the disk stands still, requests beyond
+a bound are not recorded; if it fails, the recording ends there. Requests go on either way.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, Queued, Refused
+from pointsman.brain.model.outcome import Verdict
+from pointsman.observe.recorded_line import NO_TRY, Life, Lines, Try
+
+MOST_PENDING = 10_000
+"""Requests that may wait to be written: some seconds of a busy gateway."""
+EVERY_SECONDS = 1.0
+LINES_AT_ONCE = 64
+"""About 0.3 ms of work."""
+
+Sink = Callable[[bytes], Any]
+"""Takes whole lines."""
+
+_encode = msgspec.json.Encoder().encode
+_log = logging.getLogger("pointsman")
+
+
+class Recorder:
+    """A subscriber to facts that hands lines to `sink` when told to `flush`, oldest ending first.
+
+    `epoch` is the Unix time of the clock's zero; `secret` makes hashes that nobody else can make.
+    """
+
+    def __init__(self, sink: Sink, *, epoch: float = 0.0, secret: bytes = b"") -> None:
+        self._sink: Sink | None = sink
+        self._lines = Lines(epoch, secret)
+        self._submitted: dict[int, float] = {}
+        self._tries: dict[int, Try] = {}
+        self._failed: dict[int, Try] = {}
+        self._over: deque[Life] = deque()
+        self.dropped = 0
+        self.handlers: dict[type, Callable[[Any], None]] = {
+            Queued: self._queued,
+            Placed: self._placed,
+            FirstToken: self._first_token,
+            Ended: self._ended,
+            Refused: self._refused,
+        }
+
+    def __call__(self, fact: Fact) -> None:
+        handle = self.handlers.get(type(fact))
+        if handle is not None:
+            handle(fact)
+
+    def flush(self) -> None:
+        """Write what is over. For one thread at a time, which need not be the one that facts come from."""
+        while self._over:
+            self._write([self._over.popleft() for _ in range(min(len(self._over), LINES_AT_ONCE))])
+
+    def _write(self, lives: list[Life]) -> None:
+        if self._sink is None:
+            return
+        try:
+            self._sink(b"".join([_encode(self._lines.of(life)) + b"\n" for life in lives]))
+        except OSError as error:
+            self._sink = None
+            _log.error("the recording ends here: %s", error)
+
+    # Facts
+
+    def _queued(self, fact: Queued) -> None:
+        self._submitted.setdefault(fact.ticket, fact.now)
+
+    def _placed(self, fact: Placed) -> None:
+        self._submitted[fact.ticket] = fact.now - fact.waited_s
+        self._tries[fact.lease] = Try(fact)
+
+    def _first_token(self, fact: FirstToken) -> None:
+        self._tries[fact.lease] = Try(self._tries.get(fact.lease, NO_TRY).placed, fact.ttft_s)
+
+    def _ended(self, fact: Ended) -> None:
+        placed, ttft_s, _ = self._tries.pop(fact.lease, NO_TRY)
+        last = Try(placed, ttft_s, fact)
+        failed = fact.outcome.verdict in (Verdict.FAIL, Verdict.BUSY) and not fact.outcome.delivered
+        if failed or not fact.final:  # a further try or a refusal follows
+            self._failed[fact.ticket] = last
+        else:
+            self._failed.pop(fact.ticket, None)
+            self._end(Life(self._submitted.pop(fact.ticket, fact.now - fact.seconds), last))
+
+    def _refused(self, fact: Refused) -> None:
+        last = self._failed.pop(fact.ticket, NO_TRY)
+        self._end(Life(self._submitted.pop(fact.ticket, fact.now), last, fact))
+
+    def _end(self, life: Life) -> None:
+        if len(self._over) < MOST_PENDING:
+            self._over.append(life)
+            return
+        if not self.dropped:
+            _log.error("the recording leaves out requests: its disk is too slow")
+        self.dropped += 1
+
+
+class Flushing(threading.Thread):
+    """Flushes `recorder` every second until closed, then once more."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(name="recording", daemon=True)
+        self._recorder = recorder
+        self._closed = threading.Event()
+
+    def run(self) -> None:
+        while not self._closed.wait(EVERY_SECONDS):
+            self._recorder.flush()
+        self._recorder.flush()
+
+    def close(self) -> None:
+        """Returns when all is written."""
+        self._closed.set()
+        self.join()
