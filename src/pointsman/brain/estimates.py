@@ -94,8 +94,13 @@ class Estimates:
     def sent(self, lease: Lease) -> None:
         """A lease began: its work is the prefill of what was not cached, and the answer at the pace of an idle node."""
         ticket, cells, row = lease.ticket, self._fleet.cells, lease.row
+        cells.sent_tokens[row] += ticket.prompt_tokens
         prefill = (ticket.prompt_tokens - lease.overlap_tokens) * cells.prefill_per_token[row]
         self._work.add(row, prefill + ticket.output_tokens * cells.tpot_base[row])
+
+    def reported(self, row: int) -> None:
+        """The node told its load: it knows of all that was sent before."""
+        self._fleet.cells.sent_tokens[row] = 0.0
 
     def first_token(self, lease: Lease, now: float) -> None:
         """A first token (or the first byte of a plain answer) came: learn response time and prefill rate."""

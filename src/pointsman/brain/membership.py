@@ -316,6 +316,8 @@ class Membership:
 
     def _learn_load(self, row: int, report: NodeReport) -> None:
         columns = self._fleet.columns
+        if report.waiting is not None or report.load is not None:
+            self._estimates.reported(row)
         if report.running is not None:
             columns.reported_running[row] = report.running
         if report.waiting is not None:

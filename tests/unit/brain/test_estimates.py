@@ -134,3 +134,18 @@ def test_work_of_late_is_the_prefill_and_the_answer_of_what_was_sent() -> None:
     assert columns.recent_work[0] == pytest.approx(expected)
     driver.tick(181.0)
     assert columns.recent_work[0] == 0.0
+
+
+def test_tokens_sent_count_until_the_node_tells_its_load() -> None:
+    driver = one_node()
+    columns = driver.dispatcher.fleet.columns
+    driver.finish(driver.lease_of(driver.submit(tokens=300)))
+    driver.submit(tokens=50)
+    assert columns.sent_tokens[0] == 350.0
+    driver.report("a")
+    assert columns.sent_tokens[0] == 350.0
+    driver.report("a", waiting=0)
+    assert columns.sent_tokens[0] == 0.0
+    driver.submit(tokens=7)
+    driver.report("a", load=0.1)
+    assert columns.sent_tokens[0] == 0.0

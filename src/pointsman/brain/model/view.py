@@ -37,6 +37,7 @@ COLUMNS = (
     "reported_running",  # requests the engine computes at its last report
     "reported_waiting",  # requests in the engine's own queue at its last report
     "reported_kv_usage",  # share of the engine's KV blocks in use at its last report
+    "sent_tokens",  # prompt tokens sent here since the last report of its load
     "reported_load",  # a plain server's own load figure at its last report; 0 where none
     "response_seconds",  # dispatch to first byte, peak EWMA
     "service_seconds",  # mean seconds a request spends here
@@ -70,6 +71,7 @@ class Columns:
     reported_running: Floats
     reported_waiting: Floats
     reported_kv_usage: Floats
+    sent_tokens: Floats
     reported_load: Floats
     response_seconds: Floats
     service_seconds: Floats
@@ -119,6 +121,7 @@ class Cells:
     reported_running: array[float]
     reported_waiting: array[float]
     reported_kv_usage: array[float]
+    sent_tokens: array[float]
     reported_load: array[float]
     response_seconds: array[float]
     service_seconds: array[float]
@@ -231,6 +234,7 @@ class View:
     reported_running = _column("reported_running")
     reported_waiting = _column("reported_waiting")
     reported_kv_usage = _column("reported_kv_usage")
+    sent_tokens = _column("sent_tokens")
     reported_load = _column("reported_load")
     response_seconds = _column("response_seconds")
     service_seconds = _column("service_seconds")

@@ -2,11 +2,12 @@
 
 llm-d router, default scheduling profile (github.com/llm-d/llm-d-router): queue scorer 2, KV-cache utilisation scorer 2,
 prefix-cache scorer 3. The queue is what engines *reported* as waiting; between reports it knows of no booking, so it
-herds, which is part of the rule.
+herds, which is part of the rule. Its KV utilisation is the engine's gauge too; ours by default is the share that live
+requests hold, since gauges differ in whether evictable blocks count.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -21,17 +22,20 @@ from pointsman.brain.policies.pickers import greatest, least, lowest
 class LlmdDefault(Policy):
     """max `queue`·(max − w_j)/(max − min) + `kv`·(1 − kv_j) + `prefix`·overlap_j/prompt; the score is its negative.
 
-    w_j are the requests reported as waiting; if all wait alike, that term is 0 for all.
+    w_j are the requests reported as waiting; if all wait alike, that term is 0 for all. `kv_from="reported"` takes kv_j
+    from reports.
     """
 
     name: ClassVar[str] = "llmd_default"
     queue: Amount = 2.0
     kv: Amount = 2.0
     prefix: Amount = 3.0
+    kv_from: Literal["booked", "reported"] = "booked"
 
     def score(self, request: Request, view: View) -> Scores:
         merit = self.queue * _shortness(view.reported_waiting)
-        merit += self.kv * (1.0 - np.minimum(view.kv_used, 1.0))
+        used = view.reported_kv_usage if self.kv_from == "reported" else view.kv_used
+        merit += self.kv * (1.0 - np.minimum(used, 1.0))
         merit += self.prefix / max(view.prompt_tokens, 1.0) * view.overlap
         return np.negative(merit)
 

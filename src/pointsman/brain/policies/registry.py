@@ -31,6 +31,7 @@ from pointsman.brain.policies.sa_jsq import SpeedAwareJsq
 from pointsman.brain.policies.sed import ShortestExpectedDelay
 from pointsman.brain.policies.session import Session
 from pointsman.brain.policies.sglang_cache_aware import SglangCacheAware
+from pointsman.brain.policies.smg_cache_aware import SmgCacheAware
 from pointsman.brain.policies.smg_least_load import SmgLeastLoad
 from pointsman.brain.policies.token_two_choices import TokenTwoChoices
 from pointsman.brain.policies.two_choices import TwoChoices
@@ -63,6 +64,7 @@ POLICIES: dict[str, type[Policy]] = {
         Session,
         SglangCacheAware,
         ShortestExpectedDelay,
+        SmgCacheAware,
         SmgLeastLoad,
         SpeedAwareJsq,
         TokenTwoChoices,
