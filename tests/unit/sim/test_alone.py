@@ -9,7 +9,8 @@ from pointsman.engine.profile import EngineProfile
 from pointsman.engine.sequence import Sequence
 from pointsman.engine.timeline import Timeline
 from pointsman.sim.alone import alone_on
-from pointsman.sim.fleet import FLEETS, nodes_of
+from pointsman.sim.fleet import nodes_of
+from pointsman.sim.presets import FLEETS
 
 SIZES = ((1, 1), (100, 1), (2048, 50), (5000, 7), (30_000, 300))
 
