@@ -85,6 +85,7 @@ class Placement:
             ttft_objective=settings.ttft_objective_s,
             gateways=settings.gateways,
             priority=ticket.request.priority,
+            cells=self._fleet.cells,
         )
 
     def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:

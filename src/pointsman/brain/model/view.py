@@ -4,7 +4,8 @@ Strategy: a decision has microseconds, and a policy reads only a few of the flee
 nothing: it holds read-only aliases of the fleet's columns and the candidates' rows, and gathers a column when a policy
 asks for it. Where every node is a candidate (the usual case) even that gather is skipped. Quantities that belong to
 (request, node) pairs are derived on first use and kept for this view only. A view therefore shows the moment of its
-making only until something is booked; whoever keeps one keeps its `snapshot`.
+making only until something is booked; whoever keeps one keeps its `snapshot`. A policy whose rule is a formula for one
+candidate asks for it with `each`, which is cheapest for few candidates and as cheap as arrays can be for many.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.brain.model import quantities
+from pointsman.brain.model.quantities import FEW, Quantity
+
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Value = TypeVar("Value")
-
-_HALF = np.array(0.5)  # NumPy converts a Python float anew in every call, at half the cost of the call itself
 
 COLUMNS = (
     "identity",  # whole number below 2^53 made from the node's name: the same in every gateway and after a restart
@@ -170,11 +172,14 @@ class _Derived(Generic[Value]):
 
 
 def _column(name: str) -> _Derived[Floats]:
-    """A column of the fleet as one row per candidate, where not all nodes are candidates."""
+    """A column of the fleet as one row per candidate. Where all nodes are candidates, one brings all the others."""
 
     def gather(view: View) -> Floats:
         column: Floats = getattr(view.columns, name)
-        return column.take(view.nodes)
+        if not view.whole:
+            return column.take(view.nodes)
+        vars(view).update(vars(view.columns))
+        return column
 
     return _Derived(gather)
 
@@ -183,9 +188,10 @@ class View:
     """One request's sight of its candidates. Read-only; arrays have one row per candidate.
 
     `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `overlap` is prompt
-    tokens whose KV is on the node, `now` seconds, `draw` 64 uniform bits, `sequence` the count of decisions for this
-    model, `memo` what the model's choices last left behind.
-    `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes.
+    tokens whose KV is on the node, `depths` the same as a list; it is made of either. `now` is seconds, `draw` 64
+    uniform bits, `sequence` the count of decisions for this model, `memo` what the model's choices last left behind.
+    `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes. `cells`, where
+    given, are those that `columns` alias.
     """
 
     def __init__(
@@ -193,7 +199,7 @@ class View:
         columns: Columns,
         nodes: Rows,
         *,
-        overlap: Floats,
+        overlap: Floats | list[float],
         prompt_tokens: float,
         output_tokens: float,
         now: float = 0.0,
@@ -204,12 +210,12 @@ class View:
         ttft_objective: float = 5.0,
         gateways: int = 1,
         priority: float = 1.0,
+        cells: Cells | None = None,
     ) -> None:
-        if whole:
-            vars(self).update(vars(columns))
         self.columns = columns
+        self.cells = cells
         self.nodes = nodes
-        self.overlap = overlap
+        vars(self)["depths" if type(overlap) is list else "overlap"] = overlap
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
         self.now = now
@@ -253,26 +259,41 @@ class View:
     def __len__(self) -> int:
         return len(self.nodes)
 
+    def each(self, formula: Callable[[Any], Quantity]) -> Floats:
+        """`formula` for every candidate: asked of a few one by one, of many once, with this view for all of them."""
+        nodes, cells = self.nodes, self.cells
+        if cells is None or len(nodes) > FEW:
+            amounts: Floats = formula(self)
+            return amounts
+        return np.array([formula(Candidate(self, cells, index, row)) for index, row in enumerate(nodes.tolist())])
+
+    @_Derived
+    def overlap(self) -> Floats:
+        """Prompt tokens whose KV is on the node."""
+        return np.array(self.depths)
+
+    @_Derived
+    def depths(self) -> list[float]:
+        """Prompt tokens whose KV is on the node, as a list."""
+        depths: list[float] = self.overlap.tolist()
+        return depths
+
+    @property
+    def most_overlap(self) -> float:
+        """The most that any candidate holds of the prompt (tokens)."""
+        if len(self) <= FEW:
+            return max(self.depths)
+        return self.overlap.item(self.overlap.argmax())
+
     @_Derived
     def miss(self) -> Floats:
         """Prompt tokens the node would have to compute."""
         return self.prompt_tokens - self.overlap
 
-    @_Derived
-    def backlog_seconds(self) -> Floats:
-        """Seconds of booked prefill ahead of this request: the time until the node would turn to it."""
-        return self.backlog_tokens * self.prefill_per_token
-
-    @_Derived
-    def prefill_seconds(self) -> Floats:
-        """Seconds to compute this request's uncached tokens, linear and attention part."""
-        seconds = self.overlap + self.prompt_tokens  # overlap + miss/2 = (overlap + prompt)/2
-        seconds *= self.prefill_per_pair
-        seconds *= _HALF
-        seconds += self.prefill_per_token
-        seconds *= self.miss
-        seconds += self.prefill_base
-        return seconds
+    backlog_seconds: _Derived[Floats] = _Derived(quantities.backlog_seconds)
+    prefill_seconds: _Derived[Floats] = _Derived(quantities.prefill_seconds)
+    load: _Derived[Floats] = _Derived(quantities.load)
+    blocks_needed: _Derived[Floats] = _Derived(quantities.blocks_needed)
 
     @_Derived
     def kv_used(self) -> Floats:
@@ -280,24 +301,9 @@ class View:
         return self.kv_reserved / self.kv_capacity
 
     @_Derived
-    def load(self) -> Floats:
-        """max(KV share, outstanding/slots, backlog seconds/TTFT objective, the server's own figure)."""
-        load = self.outstanding / self.slots
-        np.maximum(load, self.kv_used, out=load)
-        np.maximum(load, self.backlog_seconds * (1.0 / self.ttft_objective), out=load)
-        return np.maximum(load, self.reported_load, out=load)
-
-    @_Derived
     def room_tokens(self) -> Floats:
         """Tokens the blocks not held by live requests could take, free or evictable."""
         return (self.kv_capacity - self.kv_reserved) * self.block_tokens
-
-    @_Derived
-    def blocks_needed(self) -> Floats:
-        """Blocks to be newly allocated: prompt and expected output less what is cached, rounded up."""
-        tokens = self.miss + self.output_tokens
-        tokens /= self.block_tokens
-        return np.ceil(tokens, out=tokens)
 
     @property
     def fits(self) -> Flags:
@@ -333,3 +339,47 @@ class View:
             gateways=self.gateways,
             priority=self.priority,
         )
+
+
+class Candidate:
+    """One candidate of a view, its quantities as floats: the columns that formulas ask for, and what is derived."""
+
+    __slots__ = (
+        "backlog_tokens",
+        "block_tokens",
+        "kv_capacity",
+        "kv_reserved",
+        "output_tokens",
+        "outstanding",
+        "overlap",
+        "prefill_base",
+        "prefill_per_pair",
+        "prefill_per_token",
+        "prompt_tokens",
+        "reported_load",
+        "running",
+        "slots",
+        "ttft_objective",
+    )
+
+    def __init__(self, view: View, cells: Cells, index: int, row: int) -> None:
+        self.prompt_tokens = view.prompt_tokens
+        self.output_tokens = view.output_tokens
+        self.ttft_objective = view.ttft_objective
+        self.overlap = view.depths[index]
+        self.outstanding = cells.outstanding[row]
+        self.running = cells.running[row]
+        self.slots = cells.slots[row]
+        self.kv_capacity = cells.kv_capacity[row]
+        self.kv_reserved = cells.kv_reserved[row]
+        self.block_tokens = cells.block_tokens[row]
+        self.backlog_tokens = cells.backlog_tokens[row]
+        self.reported_load = cells.reported_load[row]
+        self.prefill_base = cells.prefill_base[row]
+        self.prefill_per_token = cells.prefill_per_token[row]
+        self.prefill_per_pair = cells.prefill_per_pair[row]
+
+    backlog_seconds = property(quantities.backlog_seconds)
+    prefill_seconds = property(quantities.prefill_seconds)
+    load = property(quantities.load)
+    blocks_needed = property(quantities.blocks_needed)

@@ -9,22 +9,19 @@ slots alone and makes a request wait when no slot is free; this one weighs the c
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
-
-import numpy as np
+from typing import Any, ClassVar, Literal
 
 from pointsman.brain.model.choice import Choice, Scores
+from pointsman.brain.model.quantities import Quantity, at_least, at_most
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.view import Floats, View
+from pointsman.brain.model.view import View
 from pointsman.brain.policies.base import Amount, Policy, Positive, Share
-from pointsman.brain.policies.pickers import greatest, lowest, lowest_then
+from pointsman.brain.policies.pickers import lowest, lowest_then
 
 _AFFINITY = {"default": "graded", "seed": "binary"}
 _FORWARD_BELOW = {"default": 0.7, "seed": 0.6}
 _FORWARD_SHARE = {"default": 0.3, "seed": 0.0}
-# As arrays, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
-_ONE = np.array(1.0)
-_LEAST = np.array(1e-9)  # stands for "nothing needed" in a denominator
+_LEAST = 1e-9  # stands for "nothing needed" in a denominator
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +48,7 @@ class Jffc(Policy):
     forward_share: Share | None = None
 
     def score(self, request: Request, view: View) -> Scores:
-        busy = np.minimum(view.load, _ONE)
-        queued = view.outstanding - view.running
-        scores: Scores = np.multiply(queued, self.w_load * self.queue / self.queue_full)
-        scores += np.multiply(busy, self.w_load * self.gpu)
-        np.subtract(scores, self._affinity(view), out=scores)
-        np.subtract(scores, self._resource(view, _ONE - busy), out=scores)
-        return scores
+        return view.each(self._cost)
 
     def choose(self, request: Request, view: View) -> Choice:
         scores = self.score(request, view)
@@ -65,29 +56,28 @@ class Jffc(Policy):
         holder = self._holder(view, winner)
         return Choice(winner, scores, "score") if holder == winner else Choice(holder, scores, "forward")
 
-    def _affinity(self, view: View) -> Floats:
+    def _cost(self, node: Any) -> Quantity:
+        """The negative of what is to be greatest, for one candidate or all."""
+        busy = at_most(node.load, 1.0)
+        idle = 1.0 - busy
+        queued = node.outstanding - node.running
+        memory = (node.kv_capacity - node.kv_reserved) / at_least(node.blocks_needed, 1.0)
+        # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
+        compute = at_least(idle / at_least(node.prefill_seconds, _LEAST), idle)
+        cost = busy * (self.w_load * self.gpu) + queued * (self.w_load * self.queue / self.queue_full)
+        resource = at_most(memory, 1.0) + at_most(compute, 1.0)
+        return cost - self._affinity(node) - resource * (0.5 * self.w_resource)
+
+    def _affinity(self, node: Any) -> Quantity:
         """Weighted: w_affinity x affinity."""
         if (self.affinity or _AFFINITY[self.variant]) == "binary":
-            return np.where(view.overlap > 0.0, self.w_affinity, 0.0)
-        return view.overlap * (self.w_affinity / max(view.prompt_tokens, 1.0))
-
-    def _resource(self, view: View, idle: Floats) -> Floats:
-        """Weighted: w_resource x resource."""
-        memory = view.kv_capacity - view.kv_reserved
-        memory /= np.maximum(view.blocks_needed, _ONE)
-        # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
-        compute = idle / np.maximum(view.prefill_seconds, _LEAST)
-        np.maximum(compute, idle, out=compute)
-        resource: Floats = np.minimum(memory, _ONE, out=memory)
-        resource += np.minimum(compute, _ONE, out=compute)
-        resource *= 0.5 * self.w_resource
-        return resource
+            return self.w_affinity * (node.overlap > 0.0)
+        return node.overlap * (self.w_affinity / max(node.prompt_tokens, 1.0))
 
     def _holder(self, view: View, winner: int) -> int:
         """The candidate to forward to, or `winner`."""
-        overlap = view.overlap
-        most = greatest(overlap)
-        if overlap[winner] == most or most < self._least_share() * view.prompt_tokens:
+        most = view.most_overlap
+        if most < self._least_share() * view.prompt_tokens or view.overlap[winner] == most:
             return winner
         load = view.load
         holder = lowest_then(view.miss, load, view.draw)
