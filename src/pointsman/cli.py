@@ -84,7 +84,8 @@ def _sim(arguments: list[str]) -> int:
     name = arguments[0] if arguments else ""
     if name not in SIM_COMMANDS:
         return _overview("pointsman sim", COMMANDS["sim"][1], SIM_COMMANDS, arguments)
-    from pointsman.config.sim import CompareConfig, RunConfig
+    from pointsman.config.compare import CompareConfig
+    from pointsman.config.sim import RunConfig
     from pointsman.simulate.main import compare, run_one
 
     if name == "run":

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import convert
 from pointsman.config.serve import ServeConfig, all_nodes, policy_table
-from pointsman.config.sim import CompareConfig, check_slowdowns, fleet_of
+from pointsman.config.sim import check_slowdowns, fleet_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

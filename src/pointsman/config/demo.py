@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.config.flags import ConfigError, Directory, File, Names
+from pointsman.config.outputs import check_output, put_output
 from pointsman.config.traces import trace_file
 from pointsman.workload.rows import Trace
 
@@ -48,25 +49,12 @@ def read_demo_trace(config: DemoConfig) -> Trace | None:
 
 def check_report(config: DemoConfig) -> None:
     """Whether a report could be written where the settings say; what is there stays. Raises ConfigError."""
-    path = Path(config.report)
-    if path.exists() and not path.is_file():
-        raise ConfigError(f"`report`: {config.report}: exists and is not a file")
-    _write_beside(config, "").unlink()
+    check_output(config.report, "report")
 
 
 def write_report(config: DemoConfig, html: str) -> None:
     """Put the report in the place of what is there, at once and only when it is whole. Raises ConfigError."""
-    _write_beside(config, html).replace(Path(config.report).resolve())
-
-
-def _write_beside(config: DemoConfig, html: str) -> Path:
-    path = Path(config.report).resolve()
-    part = path.with_name(f"{path.name}.part")
-    try:
-        part.write_text(html, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"`report`: {config.report}: {error.strerror}") from None
-    return part
+    put_output(config.report, html, "report")
 
 
 def journal_folder(config: DemoConfig) -> Path | None:

@@ -1,4 +1,4 @@
-"""Settings of `pointsman sim run` and `pointsman sim compare`."""
+"""Settings of every `pointsman sim` command, and of `run`."""
 
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
@@ -9,8 +9,7 @@ from msgspec import Meta
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import UnknownPolicy, build
-from pointsman.config.demo import POLICIES
-from pointsman.config.flags import ConfigError, File, Name, Names
+from pointsman.config.flags import ConfigError, File, Name
 from pointsman.config.traces import trace_file
 from pointsman.engine.settings import Positive, PositiveFloat
 from pointsman.sim.fleet import Node, NodeKind, Slowdown, nodes_of, resized
@@ -78,12 +77,6 @@ class RunConfig(SimConfig, frozen=True, kw_only=True, forbid_unknown_fields=True
     policy: Annotated[Name, Meta(description="the policy")] = "fastest_completion"
     journal: Annotated[File, Meta(description="write every decision's inputs here, for `pointsman replay`")] = ""
     requests: Annotated[File, Meta(description="write what each request came to here, as JSON lines")] = ""
-
-
-class CompareConfig(SimConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`pointsman sim compare`: several policies on the same requests."""
-
-    policies: Annotated[Names, Meta(min_length=1, description="policies to compare, in order")] = POLICIES
 
 
 def fleet_of(config: SimConfig) -> tuple[Node, ...]:

@@ -19,7 +19,7 @@ from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.clock import unix_seconds
 from pointsman.config.demo import DemoConfig, check_report, read_demo_trace, write_report
 from pointsman.config.flags import ConfigError
-from pointsman.observe.columns import ARROWS
+from pointsman.observe.columns import ARROWS, rows_of
 from pointsman.observe.page import Disturbance, Page
 from pointsman.observe.page import Run as PageRun
 from pointsman.observe.report import MissingExtra, check_libraries, render
@@ -122,7 +122,7 @@ def _tell(config: DemoConfig, result: Result, err: Console) -> None:
 def _print(result: Result, out: Console) -> None:
     """The table, what must not be missed, and what was measured. In a pipe, no cell can be bold, so none is said to."""
     marks = MARKS if out.is_terminal and out.color_system else ""
-    rows = [one.figures for one in result.rounds]
+    rows = rows_of([one.figures for one in result.rounds])
     out.print(comparison_table(rows, title=TITLE, caption=f"{result.caption()}\n{ARROWS} {marks}"))
     for style, sentences in (("yellow", result.findings()), ("dim", result.notes())):
         if sentences:

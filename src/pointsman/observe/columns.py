@@ -1,8 +1,8 @@
 """The columns of a comparison, for the terminal and the page alike: what stands in each, and which cell of it is best.
 
 A difference of less than 2 % is smaller than what two equal runs differ by, so all that come as near to the best are
-marked with it. A policy that left requests unanswered is out of the contest in every column but its success: it would
-be judged by the easier part of the work.
+marked with it, and so are those that repeated runs cannot tell from the best. A policy that left requests unanswered is
+out of the contest in every column but its success: it would be judged by the easier part of the work.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,11 @@ from typing import Literal
 import msgspec
 
 from .comparison import Figures
+
+Better = Literal["lower", "higher"]
+Names = frozenset[str]
+Alike = Callable[[str, str], bool]
+"""Whether nobody can tell the one's figure from the other's, by their names."""
 
 TIE = 0.02
 ARROWS = "↓ lower is better, ↑ higher is better."
@@ -23,7 +28,7 @@ class Column(msgspec.Struct, frozen=True):
     unit: str
     figure: Callable[[Figures], float | None]
     form: str
-    better: Literal["lower", "higher"] | None = None
+    better: Better | None = None
 
     @property
     def measure(self) -> str:
@@ -48,18 +53,43 @@ COLUMNS = (
 )
 
 
+class Cell(msgspec.Struct, frozen=True):
+    """One figure as shown. `span`: its interval, "" where runs were not repeated."""
+
+    text: str
+    best: bool = False
+    span: str = ""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One policy's cells, one a column."""
+
+    name: str
+    cells: tuple[Cell, ...]
+
+
+def rows_of(rows: Sequence[Figures], columns: Sequence[Column] = COLUMNS) -> list[Row]:
+    """What a table shows of runs made once."""
+    winners = [best(rows, column) for column in columns]
+    return [
+        Row(row.name, tuple(Cell(cell(row, column), row.name in names) for column, names in _pairs(columns, winners)))
+        for row in rows
+    ]
+
+
 def cell(row: Figures, column: Column) -> str:
     """What stands in that column; a figure nobody measured is a dash."""
     value = column.figure(row)
     return "–" if value is None else format(value, column.form)
 
 
-def best(rows: Sequence[Figures], column: Column) -> frozenset[str]:
+def best(rows: Sequence[Figures], column: Column, alike: Alike = lambda _one, _other: False) -> Names:
     """Names of the rows that are best in `column`; none when all are alike, or neither more nor less is better."""
     values = _values(rows if column is SUCCESS else _served(rows), column)
     if column.better is None or not values:
         return frozenset()
-    names = _near(values, column.better)
+    first = (max if column.better == "higher" else min)(values, key=values.__getitem__)
+    names = _near(values, column.better) | {name for name in values if name != first and alike(name, first)}
     return frozenset() if len(names) == len(rows) else names
 
 
@@ -72,8 +102,12 @@ def _values(rows: Sequence[Figures], column: Column) -> dict[str, float]:
     return {row.name: value for row in rows if (value := column.figure(row)) is not None}
 
 
-def _near(values: dict[str, float], better: Literal["lower", "higher"]) -> frozenset[str]:
+def _near(values: dict[str, float], better: Better) -> Names:
     """Those within the tie of the best value; values are not negative."""
     if better == "higher":
         return frozenset(name for name, value in values.items() if value >= max(values.values()) * (1 - TIE))
     return frozenset(name for name, value in values.items() if value <= min(values.values()) * (1 + TIE))
+
+
+def _pairs(columns: Sequence[Column], winners: Sequence[Names]) -> list[tuple[Column, Names]]:
+    return list(zip(columns, winners, strict=True))

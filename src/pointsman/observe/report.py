@@ -5,8 +5,7 @@ matplotlib and Jinja2 come with the extra `report` and are imported only here an
 
 from importlib.util import find_spec
 
-from .columns import ARROWS, COLUMNS, TIE, Column, best, cell
-from .comparison import Figures
+from .columns import ARROWS, COLUMNS, TIE, Column, rows_of
 from .page import Page
 
 NEEDED = ("matplotlib", "jinja2")
@@ -40,7 +39,7 @@ def render(page: Page) -> str:
             arrows=ARROWS,
             tie=f"{TIE:.0%}",
             headings=[(_heading(column), column.measure) for column in COLUMNS],
-            rows=[(row.name, _cells(row, measured)) for row in measured],
+            rows=rows_of(measured),
             bars=figures.bars_svg(page),
             curves=figures.cdf_svg(page),
             lines=figures.lines([row.name for row in measured]),
@@ -52,8 +51,3 @@ def render(page: Page) -> str:
 
 def _heading(column: Column) -> str:
     return " ".join(column.heading).replace("- ", "").strip()
-
-
-def _cells(row: Figures, rows: list[Figures]) -> list[tuple[str, bool]]:
-    """What stands in each column, and whether it is the best there."""
-    return [(cell(row, column), row.name in best(rows, column)) for column in COLUMNS]

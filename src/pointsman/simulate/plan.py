@@ -19,12 +19,20 @@ USUAL_LOAD = 0.7
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The fleet and the demands, one a seed, equal for all policies. `seconds`: how long requests are sent."""
+    """The fleet and the demands, one a seed, equal for all policies. `seconds`: how long requests are sent.
+
+    `rate`: requests per second planned for, None for those of a trace.
+    """
 
     config: SimConfig
     nodes: tuple[Node, ...]
     demands: tuple[Demand, ...]
     seconds: float
+    rate: float | None = None
+
+    def settled(self) -> SimConfig:
+        """The settings with the rate that the plan worked out: whoever plans again need not measure the fleet."""
+        return self.config if self.rate is None else msgspec.structs.replace(self.config, rate=self.rate, load=None)
 
     def experiment(self, policy: Policy, number: int) -> Experiment:
         """The run of `policy` on demand `number`, from 0."""
@@ -51,19 +59,19 @@ def planned(config: SimConfig) -> Plan:
     nodes = fleet_of(config)
     check_slowdowns(config, nodes)
     most_tokens = min(node.profile.max_model_len for node in nodes)
-    seconds = config.seconds
+    seconds, rate = config.seconds, None
     trace = sim_trace(config)
     if trace is not None:
         paced = _paced(trace if config.open_loop else with_pauses(trace), config)
         seconds = min(seconds, _lasts(paced) or seconds)
         demands = (trace_demand(paced, seconds, most_tokens, open_loop=config.open_loop),) * config.seeds
     else:
-        rate = config.rate or (config.load or USUAL_LOAD) * _saturation(nodes, config.seed)
+        rate = config.rate or (config.load or USUAL_LOAD) * saturation(nodes, config.seed)
         seeds = range(config.seed, config.seed + config.seeds)
         demands = tuple(session_demand(seed, rate, seconds, most_tokens) for seed in seeds)
     if not all(one.dialogues for one in demands):
         raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
-    return Plan(config, nodes, demands, seconds)
+    return Plan(config, nodes, demands, seconds, rate)
 
 
 def _paced(trace: Trace, config: SimConfig) -> Trace:
@@ -82,7 +90,7 @@ def _lasts(trace: Trace) -> float:
     return trace.seconds * len(trace.rows) / max(1, len(trace.rows) - 1)
 
 
-def _saturation(nodes: tuple[Node, ...], seed: int) -> float:
+def saturation(nodes: tuple[Node, ...], seed: int) -> float:
     """Requests per second of generated dialogues that the fleet could finish."""
     block_tokens = nodes[0].profile.limits.block_size
     return fleet_saturation((node.profile for node in nodes), session_samples(seed, block_tokens))

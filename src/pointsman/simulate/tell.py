@@ -1,7 +1,6 @@
 """What is told of runs: a table and sentences for people, one JSON document for programs."""
 
-from collections.abc import Callable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -9,54 +8,37 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from pointsman.observe.columns import ARROWS, SUCCESS, Column
-from pointsman.observe.comparison import Figures
-from pointsman.observe.table import MARKS, comparison_table
-from pointsman.sim.experiment import Run
-from pointsman.sim.summary import NodeFigures, mean_of
+from pointsman.observe.columns import ARROWS, TIE
+from pointsman.observe.table import comparison_table
+from pointsman.sim.statistics import LEVEL, bootstrap
+from pointsman.sim.summary import NodeFigures, Summary
 from pointsman.simulate.plan import Plan
+from pointsman.simulate.standing import FEW, PolicyRuns, standing
 
-
-def _figure(field: str, scale: float = 1.0) -> Callable[[Figures], float | None]:
-    """Reads a field of a `Summary`, in other units perhaps."""
-    read = attrgetter(field)
-
-    def figure(row: Figures) -> float | None:
-        value = read(row)
-        return None if value is None else scale * value
-
-    return figure
-
-
-COLUMNS = (
-    SUCCESS,
-    Column(("good-", "put"), "/s", _figure("goodput_rps"), ".2f", "higher"),
-    Column(("TTFT", "P50"), "s", _figure("ttft_p50_s"), ".2f", "lower"),
-    Column(("TTFT", "P99"), "s", _figure("ttft_p99_s"), ".2f", "lower"),
-    Column(("TPOT", "P99"), "ms", _figure("tpot_p99_s", 1000), ".0f", "lower"),
-    Column(("E2E", "P50"), "s", _figure("e2e_p50_s"), ".1f", "lower"),
-    Column(("E2E", "P99"), "s", _figure("e2e_p99_s"), ".0f", "lower"),
-    Column(("hits", ""), "%", _figure("hit_ratio", 100), ".0f", "higher"),
-    Column(("busy", ""), "%", _figure("busy", 100), ".0f"),
-)
-
-
-class PolicyRuns(msgspec.Struct, frozen=True):
-    """The runs of one policy, one a seed."""
-
-    name: str
-    runs: tuple[Run, ...]
+TITLE = "Simulated: nothing here was measured on a machine"
 
 
 def tell(results: Sequence[PolicyRuns], plan: Plan, out: Console) -> None:
     """Print the table, the nodes where there is one run only, and what was simulated. Bold needs a terminal."""
-    rows = [mean_of([run.summary for run in result.runs]) for result in results]
-    marks = MARKS if len(rows) > 1 and out.is_terminal and out.color_system else ""
-    title = "Simulated: nothing here was measured on a machine"
-    out.print(comparison_table(rows, title=title, caption=f"{ARROWS} {marks}".strip(), columns=COLUMNS))
+    out.print(comparison_table(standing(results, FEW), title=TITLE, caption=_caption(results, out), columns=FEW))
     if len(results) == len(results[0].runs) == 1:
         out.print("", _node_table(results[0].runs[0].nodes), sep="\n")
     out.print("", *notes(plan), sep="\n", style="dim", markup=False, highlight=False)
+
+
+def _caption(results: Sequence[PolicyRuns], out: Console) -> str:
+    """How to read the table. In a pipe, no cell can be bold, so none is said to be."""
+    repeated = len(results[0].runs) > 1
+    bold = len(results) > 1 and out.is_terminal and out.color_system is not None
+    marks = f"Bold: the best of its column, and what ties with it: {ties(repeated)}."
+    spans = f"±: half the {LEVEL:.0%} interval of the mean."
+    return " ".join((ARROWS, *([spans] if repeated else []), *([marks] if bold else [])))
+
+
+def ties(repeated: bool) -> str:
+    """What a tie is, in words."""
+    near = f"within {TIE:.0%} of it"
+    return f"{near}, or with a difference, seed by seed, that may be none" if repeated else near
 
 
 def notes(plan: Plan) -> list[str]:
@@ -73,24 +55,31 @@ def notes(plan: Plan) -> list[str]:
         ),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
         f"The gateway hears of tokens {config.feedback_delay_s:g} s and of probes {config.report_delay_s:g} s late.",
+        *([SAME] if config.seeds > 1 and plan.demands[0] is plan.demands[1] else []),
         *(f"{note}." for note in plan.demands[0].notes),
     ]
 
 
+SAME = "All seeds send the same requests: the intervals show what the policies' own draws change, and no more."
+
+
 def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:
-    """Plain values: `policies`, each with the mean over its seeds and every seed's own figures; the conditions."""
-    config = plan.config
+    """Plain values: `policies`, each with the mean over its seeds, its intervals and every seed's own figures.
+
+    `intervals`: [low, high] of each mean that has one. Besides, the conditions.
+    """
     return {
         "policies": [
             {
-                **msgspec.to_builtins(mean_of([run.summary for run in result.runs])),
+                **msgspec.to_builtins(result.mean()),
+                "intervals": intervals(result),
                 "seeds": [
                     {
-                        "seed": config.seed + number,
+                        "seed": run.seed,
                         "figures": msgspec.to_builtins(run.summary),
                         "nodes": msgspec.to_builtins(run.nodes),
                     }
-                    for number, run in enumerate(result.runs)
+                    for run in result.runs
                 ],
             }
             for result in results
@@ -99,14 +88,25 @@ def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:
         "seconds": plan.seconds,
         "notes": list(plan.demands[0].notes),
         "fleet": [node.name for node in plan.nodes],
-        "settings": msgspec.to_builtins(config),
+        "settings": msgspec.to_builtins(plan.config),
     }
+
+
+def intervals(result: PolicyRuns) -> dict[str, list[float]]:
+    """Of each figure that all seeds have, by its name."""
+    found = {}
+    for field in Summary.__struct_fields__:
+        values = [getattr(run.summary, field) for run in result.runs]
+        span = bootstrap(values) if all(isinstance(value, int | float) for value in values) else None
+        if span is not None:
+            found[field] = [span.low, span.high]
+    return found
 
 
 def _node_table(nodes: Sequence[NodeFigures]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("node")
-    for heading in ("requests", "hits %", "tokens made", "preemptions", "busy %"):
+    for heading in ("requests", "hits %", "tokens made", "preemptions", "evictions", "busy %"):
         table.add_column(heading, justify="right")
     for node in nodes:
         hits = "–" if node.hit_ratio is None else f"{100 * node.hit_ratio:.0f}"
@@ -116,6 +116,7 @@ def _node_table(nodes: Sequence[NodeFigures]) -> Table:
             hits,
             str(node.generated_tokens),
             str(node.preemptions),
+            str(node.evictions),
             f"{100 * node.busy:.0f}",
         )
     return table

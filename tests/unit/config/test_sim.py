@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import ConfigError, convert
 from pointsman.config.sim import (
-    CompareConfig,
     RunConfig,
     SimConfig,
     built,

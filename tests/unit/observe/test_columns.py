@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from pointsman.observe.columns import COLUMNS, best, cell
+from pointsman.observe.columns import COLUMNS, best, cell, rows_of
 from pointsman.observe.comparison import Sample, Window, figures
 
 WINDOW = Window(0.0, 10.0)
@@ -39,6 +39,19 @@ def test_the_lowest_is_best_with_those_within_two_per_cent(values, expected):
 
 def test_the_highest_is_best_where_more_is_better():
     assert best([row("a", hit_ratio=0.5), row("b", hit_ratio=0.7), row("c", hit_ratio=0.69)], HITS) == {"b", "c"}
+
+
+def test_who_cannot_be_told_from_the_best_is_best_too():
+    rows = [row(name, ttft_mean_s=value) for name, value in zip("abc", (1.0, 1.2, 1.3), strict=True)]
+    assert best(rows, TTFT, lambda one, other: (one, other) == ("b", "a")) == {"a", "b"}
+    assert best(rows, TTFT, lambda one, other: (one, other) == ("c", "b")) == {"a"}
+
+
+def test_rows_hold_every_cell_and_mark_the_best():
+    first, second = rows_of([row("a", ttft_mean_s=1.0), row("b", ttft_mean_s=2.0)])
+    place = COLUMNS.index(TTFT)
+    assert (first.name, first.cells[place].text, first.cells[place].best) == ("a", "1.00", True)
+    assert not second.cells[place].best
 
 
 def test_where_all_are_alike_none_is_best():

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from pointsman.cli import main
+from pointsman.simulate import jobs
 from pointsman.simulate import main as commands
 
 SMALL = ("--seconds", "10", "--rate", "6")
+ONCE = (*SMALL, "--seeds", "1", "--jobs", "1")
 
 
 def test_run_leaves_a_journal_that_replays_and_what_each_request_came_to(
@@ -27,17 +29,20 @@ def test_run_leaves_a_journal_that_replays_and_what_each_request_came_to(
 
 
 def test_compare_tells_policies_in_the_order_given(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sim", "compare", *SMALL, "--policies", "two_choices,round_robin"]) == 0
+    assert main(["sim", "compare", *ONCE, "--policies", "two_choices,round_robin"]) == 0
     text = capsys.readouterr().out
     assert 0 < text.index("two_choices") < text.index("round_robin")
 
 
-def test_the_same_seed_prints_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
-    def once() -> str:
-        assert main(["sim", "compare", *SMALL, "--policies", "two_choices,jffc", "--seeds", "2", "--json"]) == 0
-        return capsys.readouterr().out
+def test_the_same_seed_prints_the_same_bytes_however_many_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    def once(jobs: str) -> str:
+        what = ["sim", "compare", *SMALL, "--policies", "two_choices,jffc", "--seeds", "2", "--json", "--jobs", jobs]
+        assert main(what) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert document["settings"].pop("jobs") == int(jobs)
+        return json.dumps(document)
 
-    assert once() == once()
+    assert once("1") == once("1") == once("2")
 
 
 def test_a_file_sets_nodes_parameters_and_the_brain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,5 +64,47 @@ def test_an_interrupt_ends_with_a_line(monkeypatch: pytest.MonkeyPatch, capsys: 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(commands, "run", interrupted)
-    assert main(["sim", "compare", *SMALL]) == commands.INTERRUPTED
-    assert "interrupted" in capsys.readouterr().err
+    monkeypatch.setattr(jobs, "measure", interrupted)
+    for command in (["run"], ["compare", "--jobs", "1"]):
+        assert main(["sim", *command, *SMALL]) == commands.INTERRUPTED
+        assert f"pointsman sim {command[0]}: interrupted" in capsys.readouterr().err
+
+
+def test_a_run_that_fails_ends_with_its_settings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("too bad")
+
+    monkeypatch.setattr(jobs, "measure", broken)
+    assert main(["sim", "compare", *ONCE, "--policies", "jffc"]) == commands.FAILED
+    assert "pointsman sim compare: jffc, seed 1: ZeroDivisionError: too bad\n" in capsys.readouterr().err
+
+
+def test_every_run_is_a_row_of_the_csv_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "runs.csv"
+    assert main(["sim", "compare", *ONCE, "--policies", "two_choices,jffc", "--csv", str(path)]) == 0
+    assert [line.split(",")[:2] for line in path.read_text().splitlines()] == [
+        ["policy", "seed"],
+        ["two_choices", "1"],
+        ["jffc", "1"],
+    ]
+    assert f"figures written to {path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--policies", "jffc,no_such"), "`policies`: no policy named 'no_such'"),
+        (("--policies", "jffc,jffc"), "`policies`: 'jffc' is named twice"),
+        (("--csv", "/no/such/folder/f.csv"), "`csv`: /no/such/folder/f.csv: No such file or directory"),
+        (("--jobs", "0"), "`jobs`"),
+    ],
+)
+def test_what_cannot_be_used_is_told_before_the_work(
+    flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sim", "compare", *SMALL, *flags]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1

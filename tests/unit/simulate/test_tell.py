@@ -10,8 +10,10 @@ from rich.console import Console
 from pointsman.brain.policies.registry import build
 from pointsman.config.sim import SimConfig
 from pointsman.sim.experiment import run
+from pointsman.simulate.cases import measured
 from pointsman.simulate.plan import Plan, planned
-from pointsman.simulate.tell import PolicyRuns, as_json, notes, tell
+from pointsman.simulate.standing import PolicyRuns
+from pointsman.simulate.tell import SAME, as_json, notes, tell
 
 POLICIES = ("round_robin", "fastest_completion")
 
@@ -24,7 +26,10 @@ def plan() -> Plan:
 @pytest.fixture(scope="module")
 def results(plan: Plan) -> list[PolicyRuns]:
     return [
-        PolicyRuns(name, tuple(run(plan.experiment(build(name), k), lambda _second: None) for k in range(2)))
+        PolicyRuns(
+            name,
+            tuple(measured(run(plan.experiment(build(name), k), lambda _second: None), k + 1) for k in range(2)),
+        )
         for name in POLICIES
     ]
 
@@ -56,6 +61,19 @@ def test_json_holds_every_seed(results: list[PolicyRuns], plan: Plan) -> None:
     assert first["goodput_rps"] == pytest.approx(sum(one["figures"]["goodput_rps"] for one in first["seeds"]) / 2)
     assert [node["name"] for node in first["seeds"][0]["nodes"]] == document["fleet"]
     assert document["settings"]["rate"] == 6.0
+    low, high = first["intervals"]["goodput_rps"]
+    assert low <= first["goodput_rps"] <= high
+    assert "slowdown_by_length" not in first["intervals"]
+
+
+def test_intervals_are_explained_where_there_are_any(results: list[PolicyRuns], plan: Plan) -> None:
+    assert "±" in printed(results, plan)
+    assert "±" not in printed([PolicyRuns("round_robin", results[0].runs[:1])], plan)
+
+
+def test_equal_demands_are_said_to_be_equal(plan: Plan) -> None:
+    assert SAME not in notes(plan)
+    assert SAME in notes(msgspec.structs.replace(plan, demands=(plan.demands[0],) * 2))
 
 
 def test_what_was_simulated_is_said(plan: Plan) -> None:

@@ -1,0 +1,27 @@
+"""Files that a command leaves behind: whether they could be written is known before the work, not after it."""
+
+from pathlib import Path
+
+from pointsman.config.flags import ConfigError
+
+
+def check_output(path: str, key: str) -> None:
+    """Whether a file could be written at `path`; what is there stays. `key`: its setting. Raises ConfigError."""
+    if Path(path).exists() and not Path(path).is_file():
+        raise ConfigError(f"`{key}`: {path}: exists and is not a file")
+    _beside(path, "", key).unlink()
+
+
+def put_output(path: str, text: str, key: str) -> None:
+    """Put `text` in the place of what is there, at once and only when it is whole. Raises ConfigError."""
+    _beside(path, text, key).replace(Path(path).resolve())
+
+
+def _beside(path: str, text: str, key: str) -> Path:
+    whole = Path(path).resolve()
+    part = whole.with_name(f"{whole.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"`{key}`: {path}: {error.strerror}") from None
+    return part

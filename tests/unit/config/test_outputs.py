@@ -1,0 +1,27 @@
+"""Files left behind."""
+
+from pathlib import Path
+
+import pytest
+
+from pointsman.config.flags import ConfigError
+from pointsman.config.outputs import check_output, put_output
+
+
+def test_looking_whether_it_can_be_written_leaves_what_is_there(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("old")
+    check_output(str(tmp_path / "r.csv"), "csv")
+    check_output(str(tmp_path / "new.csv"), "csv")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("r.csv", "old")]
+
+
+def test_what_was_there_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("old and long")
+    put_output(str(tmp_path / "r.csv"), "é", "csv")
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [("r.csv", "é")]
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/", "/no/such/folder/r.csv"])
+def test_files_only_are_replaced(place: str) -> None:
+    with pytest.raises(ConfigError, match=f"`csv`: {place}: "):
+        check_output(place, "csv")
