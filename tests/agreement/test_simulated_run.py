@@ -5,12 +5,13 @@ from tests.support.simulated import calls, journaled, uneven
 
 from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
 from pointsman.observe.replay import differences, replay
-from pointsman.sim.cluster import Delays
+from pointsman.sim.clients import Habits
+from pointsman.sim.gateway import Delays
 
 
 @pytest.mark.parametrize("policy", ["round_robin", "two_choices", "jffc", "fastest_completion"])
 def test_a_journal_of_the_simulator_replays_to_the_same_choices(policy: str) -> None:
-    run, lines = journaled(uneven(policy, plain=0.2, delays=Delays(0.05, 0.2)))
+    run, lines = journaled(uneven(policy, habits=Habits(plain=0.2), delays=Delays(0.05, 0.2)))
     assert len(replay(lines)) == sum(record.tries for record in run.records)
     assert differences(lines) == []
 
@@ -24,7 +25,7 @@ def test_replayed_starts_are_where_the_simulator_sent_requests() -> None:
 
 def test_each_lease_is_told_as_the_gateway_would() -> None:
     """Streams: the first token, progress every sixteen, one end. Plain answers: the end. Nothing else but probes."""
-    _, lines = journaled(uneven("fastest_completion", plain=0.3))
+    _, lines = journaled(uneven("fastest_completion", habits=Habits(plain=0.3)))
     made = calls(lines)
     told: dict[int, list[object]] = {}
     for call in made:

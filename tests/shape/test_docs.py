@@ -9,7 +9,7 @@ import pytest
 from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import convert
 from pointsman.config.serve import ServeConfig, all_nodes, policy_table
-from pointsman.config.sim import check_slowdowns, fleet_of
+from pointsman.config.sim import fleet_of, incidents_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -39,7 +39,7 @@ def test_examples_of_configuration_are_valid(page: Path) -> None:
     for example in TOML.findall(page.read_text(encoding="utf-8")):
         if page.name == "simulate.md":
             simulated = convert(tomllib.loads(example), CompareConfig, page.name)
-            check_slowdowns(simulated, fleet_of(simulated))
+            incidents_of(simulated, fleet_of(simulated))
             continue
         config = convert(tomllib.loads(example), ServeConfig, page.name)
         all_nodes(config)

@@ -1,5 +1,6 @@
 """Settings of every `pointsman sim` command, and of `run`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -12,13 +13,15 @@ from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.config.flags import ConfigError, File, Name
 from pointsman.config.traces import trace_file
 from pointsman.engine.settings import Positive, PositiveFloat
-from pointsman.sim.fleet import Node, NodeKind, Slowdown, nodes_of, resized
+from pointsman.sim.fleet import Node, NodeKind, nodes_of, resized
+from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.timed_trace import TOKENS_PER_BLOCK, TimedTraceFormat
 from pointsman.workload.traces import part_of, repeated
 
 Delay = Annotated[float, Meta(ge=0, le=60)]
+SpreadName = Literal["in_turn", "by_session"]
 Part = Literal["all", "first_half", "second_half"]
 OF_TRACES = (
     "lenient",
@@ -40,6 +43,10 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     nodes: Annotated[Positive | None, Meta(description="nodes in all, in the fleet's proportions")] = None
     node: tuple[NodeKind, ...] = ()
     slowdown: tuple[Slowdown, ...] = ()
+    failure: tuple[Failure, ...] = ()
+    drain: tuple[Drain, ...] = ()
+    gateways: Annotated[int, Meta(ge=1, le=64, description="gateways before the nodes, each with its own view")] = 1
+    spread: Annotated[SpreadName, Meta(description="how requests come to several gateways")] = "in_turn"
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
     trace: Annotated[
         File, Meta(description="trace to run: Mooncake, Bailian, Azure, BurstGPT, vLLM's timed_trace or a recording")
@@ -62,6 +69,8 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     seed: Annotated[int, Meta(ge=0, description="first seed of arrivals, lengths and draws")] = 1
     seeds: Annotated[int, Meta(ge=1, description="runs of each policy, each with the next seed")] = 1
     plain: Annotated[float, Meta(ge=0, le=1, description="share of requests that ask for no stream")] = 0.0
+    leaving: Annotated[float, Meta(ge=0, le=1, description="share of requests whose client may leave early")] = 0.0
+    leaving_after_s: Annotated[float, Meta(gt=0, description="mean time after which it does, if not answered")] = 10.0
     feedback_delay_s: Annotated[Delay, Meta(description="how late tokens and ends of answers are known")] = 0.0
     report_delay_s: Annotated[Delay, Meta(description="how late the answer to a probe is known")] = 0.0
     slo_ttft_s: Annotated[float, Meta(gt=0, description="goodput: longest time to the first token")] = 5.0
@@ -94,14 +103,17 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
         raise ConfigError(f"`node`: {error}") from None
 
 
-def check_slowdowns(config: SimConfig, nodes: tuple[Node, ...]) -> None:
-    """Whether the slowdowns can happen. Raises ConfigError for an unknown node and for an end before the beginning."""
+def incidents_of(config: SimConfig, nodes: Sequence[Node]) -> Incidents:
+    """What happens to the nodes. Raises ConfigError for an unknown node, an end before the beginning, an overlap."""
     names = [node.name for node in nodes]
-    for place, one in enumerate(config.slowdown):
-        if one.node not in names:
-            raise ConfigError(f"`slowdown[{place}].node`: no node named {one.node!r}; there are: {', '.join(names)}")
-        if one.ends_s <= one.begins_s:
-            raise ConfigError(f"`slowdown[{place}].ends_s`: {one.ends_s:g} is not after {one.begins_s:g}")
+    found: tuple[tuple[str, Sequence[Incident]], ...]
+    found = ("slowdown", config.slowdown), ("failure", config.failure), ("drain", config.drain)
+    for key, incidents in found:
+        problem = problem_of(incidents, names)
+        if problem is not None:
+            place, field, why = problem
+            raise ConfigError(f"`{key}[{place}].{field}`: {why}")
+    return Incidents(config.slowdown, config.failure, config.drain)
 
 
 def built(config: SimConfig, name: str, key: str) -> Policy:
@@ -134,6 +146,12 @@ def _part(trace: Trace, config: SimConfig) -> Trace:
     begin, end = {"all": (0, None), "first_half": (0, half), "second_half": (half, None)}[config.part]
     half_trace = part_of(trace, begin, end)
     return part_of(half_trace, config.from_request, config.requests_count)
+
+
+def check_journal(config: RunConfig) -> None:
+    """Whether there is one gateway for one journal. Raises ConfigError."""
+    if config.journal and config.gateways > 1:
+        raise ConfigError("`journal`: it holds the calls of one gateway, and there are several; leave one of them out")
 
 
 def check_pace(config: SimConfig) -> None:

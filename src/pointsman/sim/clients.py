@@ -1,22 +1,33 @@
 """The clients of a run: they send the demand's requests and keep what each came to."""
 
 from collections.abc import Callable, Sequence
+from math import inf
 
+import msgspec
 import numpy as np
 
 from pointsman.brain.model.request import Request
 from pointsman.sim.demand import Ask, Dialogue
 from pointsman.sim.exchange import Exchange, Record
-from pointsman.sim.fleet import MODEL
 from pointsman.sim.loop import Loop, Rank
 from pointsman.workload.streams import stream
+
+
+class Habits(msgspec.Struct, frozen=True):
+    """What clients do besides asking. `plain`: share of requests that ask for no stream. `leaving`: share of those
+    whose client leaves, unless it is answered before, after a time drawn around `leaving_after_s` (exponentially).
+    """
+
+    plain: float = 0.0
+    leaving: float = 0.0
+    leaving_after_s: float = 10.0
 
 
 class Clients:
     """Sends each dialogue's requests by `submit`, the next one a pause after the answer; a failed one ends it.
 
-    Nothing is sent at `seconds` or later. A share of `plain` requests ask for no stream: the same ones in every run of
-    this seed, whatever happens in it. `records` grows as requests end.
+    Nothing is sent at `seconds` or later. Who asks for no stream and who leaves when is the same in every run of this
+    seed, whatever happens in it; who leaves is told by `cancel`. `records` grows as requests end.
     """
 
     def __init__(
@@ -24,18 +35,21 @@ class Clients:
         loop: Loop,
         dialogues: Sequence[Dialogue],
         seconds: float,
-        plain: float,
+        habits: Habits,
         seed: int,
         submit: Callable[[Exchange], None],
+        cancel: Callable[[Exchange], None],
     ) -> None:
         self.records: list[Record] = []
         self._loop = loop
         self._dialogues = dialogues
         self._seconds = seconds
         self._submit = submit
-        firsts = np.cumsum([0, *(len(dialogue.asks) for dialogue in dialogues)])
-        self._first = firsts.tolist()
-        self._plain = (stream(seed, "plain").random(int(firsts[-1])) < plain).tolist()
+        self._cancel = cancel
+        lengths = [len(dialogue.asks) for dialogue in dialogues]
+        self._first = np.cumsum([0, *lengths]).tolist()
+        self._plain = _plain(dialogues, lengths, habits.plain, seed)
+        self._patience = _patience(sum(lengths), habits, seed)
         self.active = 0
         for number, dialogue in enumerate(dialogues):
             self._plan(number, 0, dialogue.start_s)
@@ -43,6 +57,7 @@ class Clients:
     def ended(self, exchange: Exchange, problem: str) -> None:
         """The answer is there, or an error: then `problem` is its code."""
         now = self._loop.now
+        exchange.over = True
         self.records.append(exchange.record(now, problem))
         self.active -= 1
         if not problem:
@@ -59,16 +74,44 @@ class Clients:
 
     def _send(self, which: tuple[int, int]) -> None:
         number, turn = which
-        dialogue = self._dialogues[number]
-        request = self._request(number, turn, dialogue.asks[turn])
-        self._submit(Exchange(number, turn, dialogue.asks[turn], request, self._loop.now))
+        ask = self._dialogues[number].asks[turn]
+        exchange = Exchange(number, turn, ask, self._request(number, turn, ask), self._loop.now)
+        self._submit(exchange)
+        if self._patience:
+            patience = self._patience[self._first[number] + turn]
+            if patience < inf:
+                self._loop.at(self._loop.now + patience, Rank.CLIENT, self._leave, exchange)
+
+    def _leave(self, exchange: Exchange) -> None:
+        if not exchange.over:
+            self._cancel(exchange)
 
     def _request(self, number: int, turn: int, ask: Ask) -> Request:
+        dialogue = self._dialogues[number]
         return Request(
             id=f"{number}-{turn}",
-            model=MODEL,
+            model=dialogue.model,
             prompt_tokens=float(ask.prompt_tokens),
             chain=ask.chain(),
             stream=not self._plain[self._first[number] + turn],
-            session=self._dialogues[number].session,
+            priority=dialogue.priority,
+            tenant=dialogue.tenant,
+            session=dialogue.session,
         )
+
+
+def _plain(dialogues: Sequence[Dialogue], lengths: Sequence[int], usual: float, seed: int) -> list[bool]:
+    """Which requests ask for no stream, dialogue by dialogue."""
+    shares = np.repeat([max(usual, dialogue.plain) for dialogue in dialogues], lengths)
+    drawn: list[bool] = (stream(seed, "plain").random(sum(lengths)) < shares).tolist()
+    return drawn
+
+
+def _patience(requests: int, habits: Habits, seed: int) -> list[float]:
+    """Seconds after which each request's client leaves, infinite for one that stays; empty if all stay."""
+    if not habits.leaving:
+        return []
+    leaves = stream(seed, "leaving").random(requests) < habits.leaving
+    after = stream(seed, "patience").exponential(habits.leaving_after_s, requests)
+    drawn: list[float] = np.where(leaves, after, inf).tolist()
+    return drawn

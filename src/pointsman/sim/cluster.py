@@ -1,190 +1,124 @@
-"""The simulated gateway: executes the dispatcher's orders on simulated nodes and tells it what a gateway would see.
+"""Nodes, and the gateways before them, each with its own view of them.
 
-Of a streamed answer that is its first token, every sixteenth after it, and the end with the engine's usage; of a plain
-one the end alone. A node's load is known from probes only, asked for when the dispatcher orders them. All of that is
-heard `feedback_s` or `report_s` after it happened; clients are answered at once. As in the gateway, a stream without
-its first token is given up when the patience that came with its order is over.
+What a node does to a sequence is told to the gateway that sent it. Clients come to the gateways in turn, or by their
+session; gateways hear nothing of each other.
 """
 
 from collections.abc import Callable, Sequence
-from math import inf
-
-import msgspec
+from zlib import crc32
 
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
-from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
-from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
-from pointsman.sim.loop import Loop, Rank
-from pointsman.sim.node import TOKENS_EVERY, SimNode
+from pointsman.sim.gateway import Delays, Ended, Gateway
+from pointsman.sim.loop import Loop
+from pointsman.sim.node import SimNode
 
-Ended = Callable[[Exchange, str], None]
-"""Called when an exchange is over for its client: with the code of the error, or ""."""
+Spread = Callable[[int, str], int]
+"""Which gateway a request comes to, by its number in order of sending and its session; any whole number will do."""
 
 
-class Delays(msgspec.Struct, frozen=True):
-    """How late (seconds) the gateway hears of tokens and ends, and of probes."""
+def in_turn(number: int, session: str) -> int:  # noqa: ARG001 - one of two ways
+    """One request after the other to the next gateway, as a balancer before them would."""
+    return number
 
-    feedback_s: float = 0.0
-    report_s: float = 0.0
+
+def by_session(number: int, session: str) -> int:
+    """A session always to the same gateway, as long as its connection would; requests without one in turn."""
+    return crc32(session.encode()) if session else number
 
 
 class Cluster:
-    """Between a dispatcher and its nodes. `rested` is called whenever no request is open any more."""
+    """Nodes and gateways. `rested` is called whenever no request is open at any gateway."""
 
     def __init__(
         self,
         loop: Loop,
-        dispatcher: Dispatcher,
+        dispatchers: Sequence[Dispatcher],
         nodes: Sequence[Node],
         delays: Delays,
         ended: Ended,
         rested: Callable[[], None],
+        spread: Spread = in_turn,
     ) -> None:
         self.nodes = {node.name: SimNode(node, loop, self._seen, self._ended) for node in nodes}
-        self._loop = loop
-        self._dispatcher = dispatcher
-        self._delays = delays
-        self._tell_client = ended
+        self.gateways = [Gateway(loop, each, self, delays, ended, self._look_for_rest) for each in dispatchers]
         self._rested = rested
-        self._open: dict[int, Exchange] = {}
-        self._leases: dict[int, Exchange] = {}
-        self._alarm = inf
+        self._spread = spread
+        self._sent = 0
+        self._tries = 0
+        self._tried_by: dict[str, tuple[Gateway, int]] = {}
 
     @property
     def at_rest(self) -> bool:
-        """Whether every request is over, for its client and for the dispatcher."""
-        return not self._open
+        """Whether every request is over, for its client and for its gateway."""
+        return all(gateway.at_rest for gateway in self.gateways)
 
     def join(self) -> None:
-        """The dispatcher gets to know all nodes."""
-        for node in self.nodes.values():
-            self._execute(self._dispatcher.add_node(node.node.spec, self._loop.now))
+        """All gateways get to know all nodes."""
+        for gateway in self.gateways:
+            gateway.join([node.node.spec for node in self.nodes.values()])
+
+    # What clients do
 
     def submit(self, exchange: Exchange) -> None:
         """A client sends its request."""
-        orders = self._dispatcher.submit(exchange.request, self._loop.now)
-        first = orders[0]
-        assert isinstance(first, Start | Wait | Refuse)
-        exchange.ticket = first.ticket
-        self._open[first.ticket] = exchange
-        self._execute(orders)
+        exchange.gateway = self._spread(self._sent, exchange.request.session) % len(self.gateways)
+        self._sent += 1
+        self.gateways[exchange.gateway].submit(exchange)
 
-    # Orders
+    def cancel(self, exchange: Exchange) -> None:
+        """A client leaves whose request is not over."""
+        self.gateways[exchange.gateway].cancel(exchange)
 
-    def _execute(self, orders: Sequence[Order]) -> None:
-        for order in orders:
-            if isinstance(order, Start):
-                self._start(order)
-            elif isinstance(order, Refuse):
-                self._close(self._open[order.ticket], order.error.code)
-            elif isinstance(order, Abort):
-                self._stop(order.lease, order.why)
-            elif isinstance(order, Probe):
-                self._probe(order.node)
-        self._set_alarm()
+    # What happens to nodes
 
-    def _start(self, order: Start) -> None:
-        exchange = self._open[order.ticket]
-        node = self.nodes[order.node.name]
+    def kill(self, name: str) -> None:
+        """The node's process dies, and every connection to it breaks."""
+        node = self.nodes[name]
+        node.kill()
+        for gateway in self.gateways:
+            for lease, exchange in gateway.tries_on(name):
+                if exchange.sequence is not None and node.abort(exchange.sequence):
+                    gateway.broke(lease)
+
+    def stop(self, name: str, until: float) -> None:
+        """The node stands still until then, when it is to be told to go on."""
+        self.nodes[name].stand_still(until)
+        for gateway in self.gateways:
+            for lease, _ in gateway.tries_on(name):
+                gateway.fell_silent(lease, until)
+
+    def drain(self, name: str) -> None:
+        """All gateways are told to give the node nothing new."""
+        for gateway in self.gateways:
+            gateway.drain(name)
+
+    def undrain(self, name: str) -> None:
+        """All gateways are told that it may work again."""
+        for gateway in self.gateways:
+            gateway.undrain(name)
+
+    # Between gateways and nodes
+
+    def send(self, gateway: Gateway, lease: int, exchange: Exchange, node: SimNode) -> EngineSequence:
+        """A sequence for the exchange; the gateway will hear of it under `lease`."""
+        self._tries += 1
+        key = str(self._tries)
+        self._tried_by[key] = gateway, lease
         ask = exchange.ask
         blocks = ask.blocks(node.node.profile.limits.block_size)
-        sequence = EngineSequence(str(order.lease), ask.prompt_tokens, ask.output_tokens, blocks)
-        exchange.begin(order.node.name, sequence, self._loop.now)
-        self._leases[order.lease] = exchange
-        node.submit(sequence)
-        if exchange.request.stream:
-            self._loop.at(self._loop.now + order.first_token_s, Rank.HEARD, self._give_up, order.lease)
-
-    def _stop(self, lease: int, why: str, status: int = 502) -> None:
-        """End a try, unless the node is through with it: then its end is on its way."""
-        exchange = self._leases.get(lease)
-        if exchange is None:
-            self._execute(self._dispatcher.finished(lease, CANCELLED, self._loop.now))
-            return
-        assert exchange.sequence is not None
-        if self.nodes[exchange.node].abort(exchange.sequence):
-            self._failed(lease, exchange, why, status)
-
-    def _probe(self, node: NodeSpec) -> None:
-        delay = self._delays.report_s
-        report = self.nodes[node.name].report(delay)
-        self._loop.at(self._loop.now + delay, Rank.HEARD, self._heard_report, report)
-
-    # What nodes do, at the moment it happens
+        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, blocks)
 
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:
-        lease = int(sequence.key)
-        if self._leases[lease].request.stream:
-            heard = self._heard_first if tokens == 1 else self._heard_tokens
-            self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, heard, lease)
+        gateway, lease = self._tried_by[sequence.key]
+        gateway.seen(lease, tokens)
 
     def _ended(self, sequence: EngineSequence) -> None:
-        lease = int(sequence.key)
-        self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, self._heard_end, lease)
-        self._tell_client(self._leases[lease], "")
-
-    # What the gateway hears of it
-
-    def _heard_first(self, lease: int) -> None:
-        self._execute(self._dispatcher.first_token(lease, self._loop.now))
-
-    def _heard_tokens(self, lease: int) -> None:
-        self._execute(self._dispatcher.tokens(lease, TOKENS_EVERY, self._loop.now))
-
-    def _heard_end(self, lease: int) -> None:
-        exchange = self._leases.pop(lease)
-        sequence = exchange.sequence
-        assert sequence is not None
-        outcome = Outcome(
-            verdict=Verdict.OK,
-            prompt_tokens=sequence.prompt_tokens,
-            completion_tokens=sequence.generated,
-            cached_tokens=sequence.cached_tokens,
-        )
-        del self._open[exchange.ticket]
-        self._execute(self._dispatcher.finished(lease, outcome, self._loop.now))
-        self._look_for_rest()
-
-    def _heard_report(self, report: NodeReport) -> None:
-        self._execute(self._dispatcher.report(report, self._loop.now))
-
-    def _give_up(self, lease: int) -> None:
-        exchange = self._leases.get(lease)
-        if exchange is not None and not exchange.delivered:
-            self._stop(lease, "first_token_timeout", 504)
-
-    def _failed(self, lease: int, exchange: Exchange, why: str, status: int) -> None:
-        """A try failed: unless its client has seen a part of it, the dispatcher says what becomes of the request."""
-        del self._leases[lease]
-        delivered = exchange.delivered
-        outcome = Outcome(verdict=Verdict.FAIL, reason=why, status=status, delivered=delivered)
-        self._execute(self._dispatcher.finished(lease, outcome, self._loop.now))
-        if delivered:
-            self._close(exchange, why)
-
-    def _close(self, exchange: Exchange, problem: str) -> None:
-        del self._open[exchange.ticket]
-        self._tell_client(exchange, problem)
-        self._look_for_rest()
+        gateway, lease = self._tried_by.pop(sequence.key)
+        gateway.ended(lease)
 
     def _look_for_rest(self) -> None:
-        if not self._open:
+        if self.at_rest:
             self._rested()
-
-    # The dispatcher's own time
-
-    def _set_alarm(self) -> None:
-        due = self._dispatcher.next_deadline()
-        if due is not None and due < self._alarm:
-            self._alarm = due
-            self._loop.at(max(due, self._loop.now), Rank.BRAIN, self._wake, due)
-
-    def _wake(self, due: float) -> None:
-        if due == self._alarm:
-            self._alarm = inf
-            self._execute(self._dispatcher.tick(self._loop.now))

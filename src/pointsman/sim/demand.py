@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from pointsman.brain.model.request import Chain
+from pointsman.sim.fleet import MODEL
 from pointsman.workload.blocks import fitted, session_blocks, trace_blocks
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
@@ -89,11 +90,18 @@ class RowAsk(msgspec.Struct, frozen=True):
 
 
 class Dialogue(msgspec.Struct, frozen=True):
-    """Requests asked one after the other, the first at `start_s`. `session`: its key, "" for none."""
+    """Requests asked one after the other, the first at `start_s`. `session`: its key, "" for none.
+
+    `plain`: share of its requests that ask for no stream, whatever the run's own share.
+    """
 
     start_s: float
     session: str
     asks: tuple[Ask, ...]
+    tenant: str = ""
+    model: str = MODEL
+    priority: float = 1.0
+    plain: float = 0.0
 
 
 class Demand(msgspec.Struct, frozen=True):

@@ -21,12 +21,19 @@ class Record(Sample, frozen=True):
 
 
 class Exchange:
-    """A request from its sending to its end. Mutated by the cluster, which sets `sequence` anew for each try."""
+    """A request from its sending to its end. Mutated by its gateway, which sets what concerns a try anew for each.
+
+    `first_s`: when the client saw the first token of a stream; `over`: whether it has its answer, or an error.
+    """
 
     __slots__ = (
         "ask",
         "dialogue",
+        "first_s",
+        "gateway",
+        "lease",
         "node",
+        "over",
         "placed_s",
         "request",
         "sent_s",
@@ -44,32 +51,38 @@ class Exchange:
         self.request = request
         self.sent_s = now
         self.ticket = 0
+        self.gateway = 0
+        self.lease = 0
+        self.over = False
         self.tries = 0
         self.node = ""
         self.sequence: Sequence | None = None
         self.waited_s: float | None = None
         self.placed_s: float | None = None
+        self.first_s: float | None = None
 
-    def begin(self, node: str, sequence: Sequence, now: float) -> None:
+    def begin(self, node: str, lease: int, sequence: Sequence, now: float) -> None:
         """It is sent to a node."""
         if not self.tries:
             self.waited_s = now - self.sent_s
         self.placed_s = now
         self.tries += 1
         self.node = node
+        self.lease = lease
         self.sequence = sequence
+        self.first_s = None
 
     @property
     def delivered(self) -> bool:
         """Whether the client has seen a part of the answer."""
-        return self.request.stream and self.sequence is not None and self.sequence.first_token_at is not None
+        return self.first_s is not None
 
     def record(self, now: float, problem: str = "") -> Record:
         """What it came to, as it ends."""
         sequence = self.sequence
         return Record(
             sent_s=self.sent_s,
-            first_s=sequence.first_token_at if sequence is not None and self.request.stream else None,
+            first_s=self.first_s,
             done_s=now,
             ok=not problem,
             prompt_tokens=self.ask.prompt_tokens,

@@ -11,17 +11,20 @@ import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import Placed
+from pointsman.brain.model.outcome import CANCELLED
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.comparison import Window
 from pointsman.observe.record import Journaled, Sink, begin
 from pointsman.sim.alone import alone_on
-from pointsman.sim.clients import Clients
-from pointsman.sim.cluster import Cluster, Delays
+from pointsman.sim.clients import Clients, Habits
+from pointsman.sim.cluster import Cluster, Spread, in_turn
 from pointsman.sim.demand import Demand
 from pointsman.sim.exchange import Exchange, Record
-from pointsman.sim.fleet import Node, Slowdown
+from pointsman.sim.fleet import Node
+from pointsman.sim.gateway import Delays
+from pointsman.sim.incidents import Incidents, enter
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.node import Counters
 from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, node_figures, summarized
@@ -34,13 +37,16 @@ TICKS = 100
 FORWARD = "forward"
 """The reason of a choice that goes to where the cache is, although another node had the better score."""
 
+GATEWAY_SEED = 1_000_003
+"""Between the seeds of two gateways, so that they are not those of other runs."""
+
 Tick = Callable[[float], None]
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What to run. `seconds`: requests are sent for so long, measured after the share `warm_up` of it.
 
-    `plain`: share of requests that ask for no stream.
+    `gateways` know how many they are and hear nothing else of each other; `spread` brings requests to them.
     """
 
     nodes: tuple[Node, ...]
@@ -50,9 +56,11 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     warm_up: float = 0.1
     delays: Delays = Delays()
-    plain: float = 0.0
+    habits: Habits = Habits()
     slo: Slo = Slo()
-    slowdowns: tuple[Slowdown, ...] = ()
+    incidents: Incidents = Incidents()
+    gateways: int = 1
+    spread: Spread = in_turn
     seed: int = 1
 
     @property
@@ -60,12 +68,9 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
         return Window(self.warm_up * self.seconds, self.seconds)
 
     def capacity(self) -> dict[str, float]:
-        """Mean prefill rate (tokens per second) of each node over the run, its slowdowns included."""
-        rates = {node.name: node.prefill_rate for node in self.nodes}
-        for slowdown in self.slowdowns:
-            begins, ends = min(slowdown.begins_s, self.seconds), min(slowdown.ends_s, self.seconds)
-            rates[slowdown.node] *= 1 - (ends - begins) / self.seconds * (1 - 1 / slowdown.factor)
-        return rates
+        """Mean prefill rate (tokens per second) of each node over the run, what happens to it included."""
+        left = self.incidents.left
+        return {node.name: node.prefill_rate * left(node.name, self.seconds) for node in self.nodes}
 
     def terms(self) -> Terms:
         """How its run is judged."""
@@ -91,6 +96,8 @@ class Run(msgspec.Struct, frozen=True):
 def run(experiment: Experiment, tick: Tick, journal: Sink | None = None) -> Run:
     """Run to the last answer. `tick` is told the simulated second; `journal` takes the dispatcher's calls, to replay.
 
+    With several gateways, a journal would mix their calls: it is for one.
+
     Raises ValueError when there is nothing to send.
     """
     return Stage(experiment, tick, journal).run()
@@ -102,23 +109,33 @@ class Stage:
     def __init__(self, experiment: Experiment, tick: Tick, journal: Sink | None) -> None:
         self._experiment = experiment
         self._tick = tick
-        settings = msgspec.structs.replace(experiment.settings, seed=experiment.seed)
+        settings = experiment.settings
         self._loop = Loop(-(settings.slow_start_s + experiment.delays.report_s + LEAD_S))
-        self.dispatcher = _dispatcher(settings, PolicyTable(experiment.policy), self._loop.now, journal)
+        self.dispatchers = [
+            _dispatcher(each, PolicyTable(experiment.policy), self._loop.now, journal) for each in _settings(experiment)
+        ]
         self.cluster = Cluster(
-            self._loop, self.dispatcher, experiment.nodes, experiment.delays, self._ended, self._look_for_end
+            self._loop,
+            self.dispatchers,
+            experiment.nodes,
+            experiment.delays,
+            self._ended,
+            self._look_for_end,
+            experiment.spread,
         )
         self._clients = Clients(
             self._loop,
             experiment.demand.dialogues,
             experiment.seconds,
-            experiment.plain,
+            experiment.habits,
             experiment.seed,
             self.cluster.submit,
+            self.cluster.cancel,
         )
         self._counted: list[list[Counters]] = []
         self._forwards = 0
-        self.dispatcher.subscribe({Placed: self._placed})
+        for dispatcher in self.dispatchers:
+            dispatcher.subscribe({Placed: self._placed})
 
     def run(self) -> Run:
         if not self._clients.active:
@@ -135,10 +152,7 @@ class Stage:
         window = self._experiment.window
         for moment in (window.start_s, window.end_s):
             self._loop.at(moment, Rank.OBSERVER, self._measure)
-        for slowdown in self._experiment.slowdowns:
-            node = self.cluster.nodes[slowdown.node]
-            self._loop.at(slowdown.begins_s, Rank.ENGINE, node.slow_down, slowdown.factor)
-            self._loop.at(slowdown.ends_s, Rank.ENGINE, node.slow_down, 1.0)
+        enter(self._experiment.incidents, self._loop, self.cluster)
         self._loop.at(0.0, Rank.OBSERVER, self._report)
 
     def _result(self) -> Run:
@@ -148,7 +162,8 @@ class Stage:
             node_figures(name, node.counters(), early, late, experiment.window.seconds)
             for (name, node), early, late in zip(self.cluster.nodes.items(), before, after, strict=True)
         )
-        summary = summarized(experiment.policy.name, records, experiment.terms(), nodes, self._forwards)
+        judged = [record for record in records if not _left_early(record, experiment.slo)]
+        summary = summarized(experiment.policy.name, judged, experiment.terms(), nodes, self._forwards)
         return Run(summary, nodes, records)
 
     def _placed(self, placed: Placed) -> None:
@@ -167,6 +182,18 @@ class Stage:
     def _report(self, _: None) -> None:
         self._tick(self._loop.now)
         self._loop.at(self._loop.now + self._experiment.seconds / TICKS, Rank.OBSERVER, self._report)
+
+
+def _settings(experiment: Experiment) -> list[BrainSettings]:
+    """Those of each gateway: they differ in their draws."""
+    settings, count = experiment.settings, experiment.gateways
+    shared = msgspec.structs.replace(settings, gateways=max(count, settings.gateways))
+    return [msgspec.structs.replace(shared, seed=experiment.seed + GATEWAY_SEED * number) for number in range(count)]
+
+
+def _left_early(record: Record, slo: Slo) -> bool:
+    """Whether the client left before the request was late: then it says nothing of the policy."""
+    return record.problem == CANCELLED.reason and (record.first_s is not None or record.ttft_s <= slo.ttft_s)
 
 
 def _dispatcher(settings: BrainSettings, policies: PolicyTable, now: float, journal: Sink | None) -> Dispatcher:

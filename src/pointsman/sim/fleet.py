@@ -46,15 +46,6 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return EngineConfig(**{key: getattr(self, key) for key in self.__struct_fields__ if key not in own})
 
 
-class Slowdown(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One node's steps take `factor` times as long between two moments. Nobody tells the gateway."""
-
-    node: Annotated[str, Meta(description="name of the node")]
-    factor: Annotated[float, Meta(gt=0, description="how many times slower it becomes")]
-    begins_s: Annotated[float, Meta(ge=0, description="second it begins")]
-    ends_s: Annotated[float, Meta(ge=0, description="second it ends")]
-
-
 class Node(msgspec.Struct, frozen=True):
     """One node: its engine's profile, and how a gateway would be configured for it."""
 

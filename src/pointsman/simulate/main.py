@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pointsman.config.compare import CompareConfig, check_names, jobs_of
 from pointsman.config.outputs import check_output, put_output
-from pointsman.config.sim import RunConfig, built, output_file
+from pointsman.config.sim import RunConfig, built, check_journal, output_file
 from pointsman.sim.exchange import Record
 from pointsman.sim.experiment import Run, run
 from pointsman.simulate.cases import Case, Measured, cases_of, measured
@@ -28,6 +28,7 @@ INTERRUPTED = 130
 def run_one(config: RunConfig) -> int:
     """`pointsman sim run`; returns the exit status. Raises ConfigError when a setting cannot be used."""
     policy = built(config, config.policy, "policy")
+    check_journal(config)
     plan, err = planned(config), Console(stderr=True)
     with ExitStack() as files:
         journal = files.enter_context(output_file(config.journal, "journal")) if config.journal else None

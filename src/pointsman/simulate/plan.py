@@ -4,11 +4,14 @@ import msgspec
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.flags import ConfigError
-from pointsman.config.sim import SimConfig, check_pace, check_slowdowns, check_trace_settings, fleet_of, sim_trace
-from pointsman.sim.cluster import Delays
+from pointsman.config.sim import SimConfig, check_pace, check_trace_settings, fleet_of, incidents_of, sim_trace
+from pointsman.sim.clients import Habits
+from pointsman.sim.cluster import by_session, in_turn
 from pointsman.sim.demand import Demand, session_demand, trace_demand
 from pointsman.sim.experiment import Experiment
 from pointsman.sim.fleet import Node
+from pointsman.sim.gateway import Delays
+from pointsman.sim.incidents import Incidents
 from pointsman.sim.saturation import fleet_saturation, session_samples
 from pointsman.sim.summary import Slo
 from pointsman.workload.rows import Trace, TraceError
@@ -26,6 +29,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     config: SimConfig
     nodes: tuple[Node, ...]
+    incidents: Incidents
     demands: tuple[Demand, ...]
     seconds: float
     rate: float | None = None
@@ -45,9 +49,11 @@ class Plan(msgspec.Struct, frozen=True):
             seconds=self.seconds,
             warm_up=config.warm_up,
             delays=Delays(config.feedback_delay_s, config.report_delay_s),
-            plain=config.plain,
+            habits=Habits(config.plain, config.leaving, config.leaving_after_s),
             slo=Slo(config.slo_ttft_s, config.slo_tpot_s),
-            slowdowns=config.slowdown,
+            incidents=self.incidents,
+            gateways=config.gateways,
+            spread=by_session if config.spread == "by_session" else in_turn,
             seed=config.seed + number,
         )
 
@@ -57,7 +63,7 @@ def planned(config: SimConfig) -> Plan:
     check_pace(config)
     check_trace_settings(config)
     nodes = fleet_of(config)
-    check_slowdowns(config, nodes)
+    incidents = incidents_of(config, nodes)
     most_tokens = min(node.profile.max_model_len for node in nodes)
     seconds, rate = config.seconds, None
     trace = sim_trace(config)
@@ -71,7 +77,7 @@ def planned(config: SimConfig) -> Plan:
         demands = tuple(session_demand(seed, rate, seconds, most_tokens) for seed in seeds)
     if not all(one.dialogues for one in demands):
         raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
-    return Plan(config, nodes, demands, seconds, rate)
+    return Plan(config, nodes, incidents, demands, seconds, rate)
 
 
 def _paced(trace: Trace, config: SimConfig) -> Trace:

@@ -1,6 +1,6 @@
 """What is told of runs: a table and sentences for people, one JSON document for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -8,8 +8,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from pointsman.config.sim import SimConfig
 from pointsman.observe.columns import ARROWS, TIE
 from pointsman.observe.table import comparison_table
+from pointsman.sim.incidents import told
 from pointsman.sim.statistics import LEVEL, bootstrap
 from pointsman.sim.summary import NodeFigures, Summary
 from pointsman.simulate.plan import Plan
@@ -49,10 +51,8 @@ def notes(plan: Plan) -> list[str]:
         f"Fleet: {', '.join(node.name for node in plan.nodes)}.",
         f"Load: {plan.demands[0].description}; {plan.seconds:g} s, measured after {config.warm_up:.0%}; {runs} "
         f"from {config.seed}; {config.plain:.0%} plain.",
-        *(
-            f"{one.node} is {one.factor:g} times slower from {one.begins_s:g} s to {one.ends_s:g} s."
-            for one in config.slowdown
-        ),
+        *(told(one) for one in plan.incidents.all()),
+        *_clients_and_gateways(config),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
         f"The gateway hears of tokens {config.feedback_delay_s:g} s and of probes {config.report_delay_s:g} s late.",
         *([SAME] if config.seeds > 1 and plan.demands[0] is plan.demands[1] else []),
@@ -61,6 +61,15 @@ def notes(plan: Plan) -> list[str]:
 
 
 SAME = "All seeds send the same requests: the intervals show what the policies' own draws change, and no more."
+
+
+def _clients_and_gateways(config: SimConfig) -> Iterable[str]:
+    """Where they are other than usual."""
+    if config.leaving:
+        yield f"{config.leaving:.0%} of clients leave after {config.leaving_after_s:g} s on average, if not answered."
+    if config.gateways > 1:
+        how = "by session" if config.spread == "by_session" else "in turn"
+        yield f"{config.gateways} gateways that do not hear of each other get the requests {how}."
 
 
 def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:

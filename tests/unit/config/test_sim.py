@@ -11,14 +11,16 @@ from pointsman.config.sim import (
     RunConfig,
     SimConfig,
     built,
+    check_journal,
     check_pace,
-    check_slowdowns,
     check_trace_settings,
     fleet_of,
+    incidents_of,
     output_file,
     sim_trace,
 )
-from pointsman.sim.fleet import NodeKind, Slowdown
+from pointsman.sim.fleet import NodeKind
+from pointsman.sim.incidents import Failure, Incidents, Slowdown
 
 
 @pytest.mark.parametrize("tree", [RunConfig, CompareConfig])
@@ -70,16 +72,27 @@ def test_an_unknown_preset_or_gpu_is_told_with_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "ends_s", "said"),
+    ("incidents", "said"),
     [
-        ("fast", 2.0, r"`slowdown\[0\]\.node`: no node named 'fast'; there are: fast-1"),
-        ("fast-1", 1.0, r"`slowdown\[0\]\.ends_s`: 1 is not after 1"),
+        ([("fast", 1.0, 2.0)], r"`failure\[0\]\.node`: no node named 'fast'; there are: fast-1"),
+        ([("fast-1", 1.0, 1.0)], r"`failure\[0\]\.ends_s`: 1 is not after 1"),
+        (
+            [("fast-1", 5.0, 9.0), ("fast-2", 0.0, None), ("fast-1", 1.0, None)],
+            r"`failure\[0\]\.begins_s`: 5 is before",
+        ),
     ],
 )
-def test_a_slowdown_that_cannot_happen_is_refused(node: str, ends_s: float, said: str) -> None:
-    config = SimConfig(slowdown=(Slowdown(node=node, factor=2.0, begins_s=1.0, ends_s=ends_s),))
+def test_what_cannot_happen_to_a_node_is_refused(incidents: list[tuple[str, float, float | None]], said: str) -> None:
+    config = SimConfig(failure=tuple(Failure(node=node, begins_s=a, ends_s=b) for node, a, b in incidents))
     with pytest.raises(ConfigError, match=said):
-        check_slowdowns(config, fleet_of(config))
+        incidents_of(config, fleet_of(config))
+
+
+def test_what_happens_to_one_node_may_follow_and_kinds_may_meet() -> None:
+    slowdown = (Slowdown(node="fast-1", factor=2.0, begins_s=1.0, ends_s=5.0),)
+    failures = tuple(Failure(node="fast-1", begins_s=a, ends_s=a + 1.0) for a in (4.0, 2.0, 3.0))
+    config = SimConfig(slowdown=slowdown, failure=failures)
+    assert incidents_of(config, fleet_of(config)) == Incidents(slowdown, failures, ())
 
 
 def test_a_policy_gets_its_parameters() -> None:
@@ -121,6 +134,12 @@ def test_without_a_trace_nothing_can_be_said_of_it() -> None:
     check_trace_settings(SimConfig(trace="t", repeat=2))
     with pytest.raises(ConfigError, match="`repeat`: there is no trace that it could concern"):
         check_trace_settings(SimConfig(repeat=2))
+
+
+def test_a_journal_is_of_one_gateway() -> None:
+    check_journal(RunConfig(journal="j"))
+    with pytest.raises(ConfigError, match="`journal`: it holds the calls of one gateway"):
+        check_journal(RunConfig(journal="j", gateways=2))
 
 
 def test_a_fleet_can_have_another_size() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from tests.support.simulated import uneven
 
-from pointsman.sim.clients import Clients
+from pointsman.sim.clients import Clients, Habits
 from pointsman.sim.demand import session_demand
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.loop import Loop, Rank
@@ -11,14 +11,18 @@ from pointsman.sim.loop import Loop, Rank
 DIALOGUES = session_demand(1, 4.0, 30.0, 32_768).dialogues
 
 
+USUAL = Habits()
+
+
 class Answering:
     """Answers every request after a while, every `failing`-th one with an error."""
 
-    def __init__(self, seconds: float = 100.0, plain: float = 0.0, answer_s: float = 1.0, failing: int = 0) -> None:
+    def __init__(self, seconds: float = 100.0, habits: Habits = USUAL, answer_s: float = 1.0, failing: int = 0) -> None:
         self.loop = Loop(0.0)
         self.sent: list[Exchange] = []
+        self.left: list[Exchange] = []
         self.answer_s, self.failing = answer_s, failing
-        self.clients = Clients(self.loop, DIALOGUES, seconds, plain, 1, self.submit)
+        self.clients = Clients(self.loop, DIALOGUES, seconds, habits, 1, self.submit, self.left.append)
         self.loop.run()
 
     def submit(self, exchange: Exchange) -> None:
@@ -56,7 +60,9 @@ def test_a_dialogue_ends_with_its_first_error() -> None:
 
 def test_the_same_requests_are_plain_however_the_run_goes() -> None:
     def plain(answer_s: float) -> dict[str, bool]:
-        return {one.request.id: one.request.stream for one in Answering(plain=0.3, answer_s=answer_s).sent}
+        return {
+            one.request.id: one.request.stream for one in Answering(habits=Habits(plain=0.3), answer_s=answer_s).sent
+        }
 
     quick, slow = plain(0.5), plain(3.0)
     assert quick == slow
@@ -68,3 +74,15 @@ def test_requests_carry_their_dialogue() -> None:
     assert first.session == DIALOGUES[0].session
     assert first.max_tokens is None, "nobody knows how long an answer will be"
     assert uneven("round_robin").demand.dialogues
+
+
+def test_who_leaves_is_drawn_once_and_leaves_only_an_unanswered_request() -> None:
+    def left(answer_s: float) -> set[str]:
+        return {
+            one.request.id for one in Answering(habits=Habits(leaving=0.5, leaving_after_s=2.0), answer_s=answer_s).left
+        }
+
+    patient, hasty = left(0.5), left(5.0)
+    assert patient
+    assert patient < hasty
+    assert not left(0.0)

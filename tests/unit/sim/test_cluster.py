@@ -1,89 +1,68 @@
-"""The simulated gateway: which calls it makes, when, and what becomes of tries that fail."""
+"""Several gateways before the same nodes: who comes to which, and that none knows what the others do."""
+
+from collections import Counter
 
 import pytest
-from tests.support.simulated import calls, experiment, journaled, quick_nodes, rows_demand
+from tests.support.simulated import experiment, quick_nodes, rows_demand, uneven
 
-from pointsman.brain.model.settings import BrainSettings
-from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
-from pointsman.sim.cluster import Delays
+from pointsman.brain.model.facts import Placed
+from pointsman.sim.cluster import Spread, by_session, in_turn
+from pointsman.sim.demand import Demand, Dialogue, RowAsk
+from pointsman.sim.experiment import Experiment, Stage, run
+from pointsman.workload.rows import TraceRow
 
-ONE = rows_demand((1.0, 1000, 34))
-
-
-def about(lines: list[bytes]) -> list[tuple[str, float]]:
-    """Calls about the request, with their seconds."""
-    kinds = (Submit, FirstToken, Tokens, Finished)
-    return [(type(call).__name__, call.now) for call in calls(lines) if isinstance(call, kinds)]
-
-
-def test_a_stream_is_told_as_the_gateway_sees_it() -> None:
-    _, lines = journaled(experiment("round_robin", ONE, quick_nodes()))
-    assert about(lines) == [
-        ("Submit", 1.0),
-        ("FirstToken", pytest.approx(1.11)),
-        ("Tokens", pytest.approx(1.27)),
-        ("Tokens", pytest.approx(1.43)),
-        ("Finished", pytest.approx(1.44)),
-    ]
-    (end,) = (call for call in calls(lines) if isinstance(call, Finished))
-    assert (end.outcome.prompt_tokens, end.outcome.completion_tokens, end.outcome.cached_tokens) == (1000, 34, 0)
+THREE = rows_demand(*((float(second), 100, 2) for second in range(9)))
+TALKS = Demand(
+    tuple(
+        Dialogue(float(at), f"s{at}", tuple(RowAsk(TraceRow(0.0, 100, 2, think_s=1.0)) for _ in range(4)))
+        for at in range(6)
+    ),
+    "talks",
+)
 
 
-def test_of_a_plain_answer_only_the_end_is_seen() -> None:
-    run, lines = journaled(experiment("round_robin", ONE, quick_nodes(), plain=1.0))
-    assert [name for name, _ in about(lines)] == ["Submit", "Finished"]
-    (record,) = run.records
-    assert (record.first_s, record.done_s) == (None, pytest.approx(1.44))
+def placed(what: Experiment) -> list[list[Placed]]:
+    """What each gateway placed."""
+    stage = Stage(what, lambda _second: None, None)
+    heard: list[list[Placed]] = [[] for _ in stage.dispatchers]
+    for dispatcher, facts in zip(stage.dispatchers, heard, strict=True):
+        dispatcher.subscribe({Placed: facts.append})
+    stage.run()
+    assert all(dispatcher.at_rest() for dispatcher in stage.dispatchers)
+    return heard
 
 
-def test_what_is_seen_late_is_told_late_and_the_client_is_answered_in_time() -> None:
-    run, lines = journaled(experiment("round_robin", ONE, quick_nodes(), delays=Delays(feedback_s=1.0)))
-    assert about(lines)[1] == ("FirstToken", pytest.approx(2.11))
-    assert about(lines)[-1] == ("Finished", pytest.approx(2.44))
-    assert run.records[0].done_s == pytest.approx(1.44)
+def test_requests_come_to_the_gateways_in_turn() -> None:
+    heard = placed(experiment("round_robin", THREE, quick_nodes(2), gateways=3))
+    assert [len(facts) for facts in heard] == [3, 3, 3]
+    assert [fact.request.id for fact in heard[1]] == ["1-0", "4-0", "7-0"]
 
 
-def test_a_probe_tells_what_was_when_it_was_asked() -> None:
-    busy = rows_demand((5.0, 4000, 1200), (5.0, 4000, 1200))
-    for delay in (0.0, 2.5):
-        _, lines = journaled(experiment("round_robin", busy, quick_nodes(), delays=Delays(report_s=delay)))
-        reports = [call for call in calls(lines) if isinstance(call, Report) and call.report.running]
-        assert reports
-        begun = {round(call.now - delay, 6) for call in reports}
-        assert all(5.0 <= moment <= 17.5 for moment in begun)
-        assert all(call.report.seconds == delay for call in reports)
+@pytest.mark.parametrize(("spread", "most"), [(in_turn, 3), (by_session, 1)])
+def test_a_session_stays_with_its_gateway_where_its_connection_would(spread: Spread, most: int) -> None:
+    heard = placed(experiment("round_robin", TALKS, quick_nodes(2), gateways=3, spread=spread))
+    seen = {(number, fact.request.session) for number, facts in enumerate(heard) for fact in facts}
+    gateways = Counter(session for _, session in seen)
+    assert len(gateways) == 6
+    assert max(gateways.values()) == most
 
 
-def test_a_stream_without_a_first_token_is_given_up_and_tried_elsewhere() -> None:
-    """The first node gets a prompt that takes it longer than the patience for those behind."""
-    settings = BrainSettings(first_token_floor_s=0.3, first_token_ceiling_s=0.3)
-    demand = rows_demand((0.0, 6000, 2), (0.1, 100, 2))
-    run, lines = journaled(experiment("round_robin", demand, quick_nodes(), settings=settings))
-    long, short = sorted(run.records, key=lambda record: -record.prompt_tokens)
-    assert short.ok
-    assert (long.ok, long.tries, long.problem) == (False, 2, "node_timeout")
-    failed = [call for call in calls(lines) if isinstance(call, Finished) and call.outcome.verdict == "fail"]
-    assert [(call.outcome.reason, call.outcome.status) for call in failed] == [("first_token_timeout", 504)] * 2
-    assert not any(call.outcome.delivered for call in failed)
+def test_no_gateway_knows_what_the_others_placed() -> None:
+    """Nine requests at once to two nodes: one gateway balances them, three that each hold three cannot."""
+    at_once = rows_demand(*((1.0, 500, 40),) * 9)
+    (one,) = placed(experiment("least_requests", at_once, quick_nodes(2)))
+    assert sorted(Counter(fact.node for fact in one).values()) == [4, 5]
+    three = placed(experiment("least_requests", at_once, quick_nodes(2), gateways=3))
+    assert all(sorted(Counter(fact.node for fact in facts).values()) == [1, 2] for facts in three)
 
 
-def test_what_finds_no_room_waits_and_is_refused_in_time() -> None:
-    demand = rows_demand(*((0.0, 100, 300),) * 3)
-
-    def problems(*, declare: bool) -> list[str]:
-        nodes = quick_nodes(1, declare=declare, max_num_seqs=1)
-        run, _ = journaled(experiment("round_robin", demand, nodes, settings=BrainSettings(queue_timeout_s=1.0)))
-        return sorted(record.problem for record in run.records)
-
-    assert problems(declare=False) == ["", "", ""], "where slots are unknown, the engine queues"
-    assert problems(declare=True) == ["", "queue_timeout", "queue_timeout"]
+def test_gateways_are_told_how_many_they_are_and_draw_each_for_itself() -> None:
+    stage = Stage(experiment("two_choices", THREE, quick_nodes(2), gateways=3), lambda _second: None, None)
+    settings = [dispatcher.settings for dispatcher in stage.dispatchers]
+    assert {one.gateways for one in settings} == {3}
+    assert len({one.seed for one in settings}) == 3
 
 
-def test_an_aborted_lease_ends_a_stream_that_has_begun() -> None:
-    settings = BrainSettings(lease_s=30.0)
-    demand = rows_demand((0.0, 100, 20_000))
-    run, _ = journaled(experiment("round_robin", demand, quick_nodes(1), settings=settings))
-    (record,) = run.records
-    assert (record.ok, record.problem) == (False, "lease_expired")
-    assert record.first_s is not None
-    assert record.done_s < 100
+def test_several_gateways_repeat_to_the_last_record() -> None:
+    first, second = (run(uneven("two_choices", gateways=3, spread=by_session), lambda _second: None) for _ in range(2))
+    assert first.records == second.records

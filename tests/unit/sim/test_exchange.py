@@ -11,15 +11,18 @@ def exchange(*, stream: bool) -> Exchange:
     return Exchange(0, 0, RowAsk(TraceRow(1.0, 100, 5)), Request(id="0-0", model="m", stream=stream), 1.0)
 
 
-def served(first: float, generated: int) -> Sequence:
+def served(generated: int) -> Sequence:
     sequence = Sequence("1", 100, 5)
-    sequence.first_token_at, sequence.generated, sequence.cached_tokens = first, generated, 48
+    sequence.generated, sequence.cached_tokens = generated, 48
     return sequence
 
 
 def test_a_stream_has_its_first_token() -> None:
     one = exchange(stream=True)
-    one.begin("n", served(1.5, 5), 1.25)
+    one.begin("n", 1, served(5), 1.25)
+    assert not one.delivered
+    one.first_s = 1.5
+    assert one.delivered
     record = one.record(2.0)
     assert (record.ok, record.ttft_s, record.cached_tokens, record.output_tokens) == (True, 0.5, 48, 5)
     assert (record.node, record.tries, record.id) == ("n", 1, "0-0")
@@ -27,15 +30,16 @@ def test_a_stream_has_its_first_token() -> None:
 
 def test_it_waits_until_its_first_node_and_is_on_its_last() -> None:
     one = exchange(stream=True)
-    one.begin("n", served(1.5, 5), 1.25)
-    one.begin("m", served(4.5, 5), 4.0)
+    one.begin("n", 1, served(5), 1.25)
+    one.begin("m", 2, served(5), 4.0)
+    assert one.lease == 2
     record = one.record(5.0)
     assert (record.waited_s, record.placed_s, record.node, record.tries) == (0.25, 4.0, "m", 2)
 
 
 def test_of_a_plain_answer_nobody_sees_the_first_token() -> None:
     one = exchange(stream=False)
-    one.begin("n", served(1.5, 5), 1.25)
+    one.begin("n", 1, served(5), 1.25)
     assert not one.delivered
     record = one.record(2.0)
     assert (record.first_s, record.tpot_s, record.streamed) == (None, None, False)

@@ -6,15 +6,16 @@ from tests.support.simulated import experiment, journaled, quick_nodes, rows_dem
 
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import POLICIES
-from pointsman.sim.cluster import Delays
+from pointsman.sim.clients import Habits
 from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Run, Stage, run
-from pointsman.sim.fleet import Slowdown
+from pointsman.sim.gateway import Delays
+from pointsman.sim.incidents import Incidents, Slowdown
 
 
 @pytest.mark.parametrize("policy", ["two_choices", "fastest_completion"])
 def test_the_same_seed_gives_the_same_bytes(policy: str) -> None:
-    first, second = (journaled(uneven(policy, plain=0.3)) for _ in range(2))
+    first, second = (journaled(uneven(policy, habits=Habits(plain=0.3))) for _ in range(2))
     assert first[1] == second[1]
     assert msgspec.json.encode(first[0]) == msgspec.json.encode(second[0])
 
@@ -30,7 +31,7 @@ def test_every_request_ends_once_and_no_account_is_left(policy: str) -> None:
         policy,
         rate=40.0,
         seconds=6.0,
-        plain=0.3,
+        habits=Habits(plain=0.3),
         delays=Delays(0.1, 0.5),
         settings=BrainSettings(queue_timeout_s=5.0, queue_limit=40, first_token_floor_s=8.0),
     )
@@ -39,9 +40,9 @@ def test_every_request_ends_once_and_no_account_is_left(policy: str) -> None:
     ids = [record.id for record in result.records]
     assert len(ids) == len(set(ids))
     assert sum(record.id.endswith("-0") for record in result.records) == len(what.demand.dialogues)
-    assert stage.dispatcher.at_rest()
+    assert stage.dispatchers[0].at_rest()
     for column in ("outstanding", "running", "backlog_tokens", "context_tokens", "kv_reserved"):
-        assert not getattr(stage.dispatcher.fleet.columns, column).any(), f"{column} is not zero at rest"
+        assert not getattr(stage.dispatchers[0].fleet.columns, column).any(), f"{column} is not zero at rest"
     for node in stage.cluster.nodes.values():
         report = node.report(0.0)
         assert (report.running, report.waiting, report.kv_usage) == (0, 0, 0.0)
@@ -61,10 +62,10 @@ def test_policies_rank_on_an_uneven_fleet_as_in_the_demonstration() -> None:
 
 
 def test_a_node_that_degrades_gets_less_from_whoever_notices() -> None:
-    fault = (Slowdown(node="fast-2", factor=4.0, begins_s=15.0, ends_s=40.0),)
+    fault = Incidents((Slowdown(node="fast-2", factor=4.0, begins_s=15.0, ends_s=40.0),))
 
     def share(policy: str) -> float:
-        result = run(uneven(policy, seconds=45.0, rate=10.0, slowdowns=fault), lambda _second: None)
+        result = run(uneven(policy, seconds=45.0, rate=10.0, incidents=fault), lambda _second: None)
         during = [record.node for record in result.records if 20.0 <= record.sent_s < 40.0]
         return during.count("fast-2") / len(during)
 
@@ -73,8 +74,8 @@ def test_a_node_that_degrades_gets_less_from_whoever_notices() -> None:
 
 
 def test_a_slowdown_lowers_what_a_fair_share_is() -> None:
-    fault = (Slowdown(node="fast-2", factor=4.0, begins_s=10.0, ends_s=90.0),)
-    fast, degraded, *_ = uneven("round_robin", seconds=50.0, slowdowns=fault).capacity().values()
+    fault = Incidents((Slowdown(node="fast-2", factor=4.0, begins_s=10.0, ends_s=90.0),))
+    fast, degraded, *_ = uneven("round_robin", seconds=50.0, incidents=fault).capacity().values()
     assert degraded == pytest.approx(fast * (1 - 0.8 * 0.75))
 
 

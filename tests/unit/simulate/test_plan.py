@@ -7,7 +7,7 @@ import pytest
 from pointsman.brain.policies.registry import build
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
-from pointsman.sim.cluster import Delays
+from pointsman.sim.gateway import Delays
 from pointsman.simulate.plan import USUAL_LOAD, Plan, planned
 
 
@@ -62,7 +62,7 @@ def test_a_trace_of_one_moment_has_no_pace_to_change(tmp_path: Path) -> None:
 def test_settings_reach_the_experiment() -> None:
     config = SimConfig(rate=4.0, seconds=30.0, plain=0.5, feedback_delay_s=0.1, report_delay_s=1.0, slo_ttft_s=1.0)
     experiment = planned(config).experiment(build("jffc"), 0)
-    assert (experiment.plain, experiment.delays, experiment.slo.ttft_s) == (0.5, Delays(0.1, 1.0), 1.0)
+    assert (experiment.habits.plain, experiment.delays, experiment.slo.ttft_s) == (0.5, Delays(0.1, 1.0), 1.0)
 
 
 def test_a_run_without_requests_is_refused() -> None:
