@@ -29,7 +29,7 @@ _WORDS = {
 }
 TREES = (
     ("pointsman serve", "pointsman.config.serve", "ServeConfig"),
-    ("pointsman engine", "pointsman.config.engine", "EngineConfig"),
+    ("pointsman engine", "pointsman.engine.settings", "EngineConfig"),
     ("pointsman demo", "pointsman.config.demo", "DemoConfig"),
     ("pointsman replay", "pointsman.config.replay", "ReplayConfig"),
 )

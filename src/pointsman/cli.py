@@ -52,13 +52,14 @@ def _worker() -> int:
 
 
 def _engine(arguments: list[str]) -> int:
-    from pointsman.config.engine import EngineConfig, load_shape
+    from pointsman.config.catalogue import Files
     from pointsman.config.flags import ConfigError
     from pointsman.engine.emulator import Engine, serve
+    from pointsman.engine.settings import EngineConfig
 
     def run(config: EngineConfig) -> int:
         try:
-            engine = Engine(config, load_shape(config))
+            engine = Engine(config, Files())
         except (ValueError, OSError) as error:
             raise ConfigError(str(error)) from None
         return serve(engine)

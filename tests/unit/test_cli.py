@@ -58,7 +58,7 @@ def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str])
         (["serve", "--node", "x"], "not an http"),
         (["serve", "--node", "http://127.0.0.1:8000/v1"], "ends in /v1"),
         (["engine", "--profile", "nope"], "no profile"),
-        (["engine", "--gpu", "1"], "unknown gpu"),
+        (["engine", "--gpu", "1"], "no gpu '1'"),
         (["engine", "--audit-log", "/nonexistent/log"], "/nonexistent/log"),
         (["demo", "--load", "3"], "`load` must be a number up to 2"),
         (["demo", "--policies", "jfc"], "did you mean 'jffc'"),

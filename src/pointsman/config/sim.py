@@ -10,6 +10,7 @@ from msgspec import Meta
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import UnknownPolicy, build
+from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name
 from pointsman.config.traces import trace_file
 from pointsman.engine.settings import Positive, PositiveFloat
@@ -98,7 +99,7 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
     except ValueError as error:
         raise ConfigError(f"`nodes`: {error}") from None
     try:
-        return nodes_of(kinds, declare=config.declare)
+        return nodes_of(kinds, declare=config.declare, catalogue=Files())
     except ValueError as error:
         raise ConfigError(f"`node`: {error}") from None
 

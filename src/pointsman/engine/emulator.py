@@ -15,7 +15,6 @@ import uvloop
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from pointsman.brain.costs.models import ModelShape
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.engine.api.audit import Audit
 from pointsman.engine.api.control import Control
@@ -27,7 +26,7 @@ from pointsman.engine.api.intake import Intake
 from pointsman.engine.api.listener import Listener
 from pointsman.engine.api.metrics import EngineCollector, EngineMetrics, registry_of
 from pointsman.engine.api.plain import plain_application
-from pointsman.engine.profile import EngineProfile, profile_of
+from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig
 
 MAX_BODY = 64 * 1024 * 1024
@@ -61,14 +60,14 @@ async def _serve(engine: "Engine") -> None:
 class Engine:
     """A listening emulated engine, as an asynchronous context manager.
 
-    `shape` replaces the preset that `config.profile` names. Raises ValueError for settings that do not go together,
+    Model and GPU are looked up in `catalogue`. Raises ValueError for settings that do not go together,
     OSError for an audit log that cannot be written.
     """
 
-    def __init__(self, config: EngineConfig, shape: ModelShape | None = None) -> None:
+    def __init__(self, config: EngineConfig, catalogue: Catalogue = BUILT_IN) -> None:
         self.config = config
         self.driver: Driver | None = None
-        self._profile = None if config.plain else profile_of(config, shape)
+        self._profile = None if config.plain else profile_of(config, catalogue)
         self._audit = Audit(config.audit_log)
         self._listener = Listener(config.host, config.port)
 

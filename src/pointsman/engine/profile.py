@@ -30,10 +30,25 @@ class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
         return Core(self.limits, self.step_time, self.slowdown)
 
 
-def profile_of(config: EngineConfig, shape: ModelShape | None = None) -> EngineProfile:
-    """The profile `config` describes; `shape` replaces the preset it names. Raises ValueError for unknown names."""
-    shape = shape or _known(MODELS, config.profile, "profile")
-    gpu = _known(HARDWARE, config.gpu, "gpu")
+class Catalogue:
+    """The models and GPUs that are built in, by name."""
+
+    def model(self, name: str) -> ModelShape:
+        """Raises ValueError for an unknown name."""
+        return _known(MODELS, name, "profile")
+
+    def gpu(self, name: str) -> Hardware:
+        """Raises ValueError for an unknown name."""
+        return _known(HARDWARE, name, "gpu")
+
+
+BUILT_IN = Catalogue()
+
+
+def profile_of(config: EngineConfig, catalogue: Catalogue = BUILT_IN) -> EngineProfile:
+    """The profile `config` describes, its names looked up in `catalogue`. Raises ValueError for unknown names."""
+    shape = catalogue.model(config.profile)
+    gpu = _scaled(catalogue.gpu(config.gpu), config)
     limits = _limits(config, shape, gpu)
     capacity = limits.blocks * limits.block_size
     return EngineProfile(
@@ -43,6 +58,13 @@ def profile_of(config: EngineConfig, shape: ModelShape | None = None) -> EngineP
         slowdown=1.0 / config.speed,
         overhead_seconds=config.overhead_ms / 1000,
         max_model_len=min(config.max_model_len or DEFAULT_MODEL_LEN, capacity),
+    )
+
+
+def _scaled(gpu: Hardware, config: EngineConfig) -> Hardware:
+    """The GPU as fast as measurements have shown it to be."""
+    return msgspec.structs.replace(
+        gpu, bandwidth=gpu.bandwidth * config.bandwidth_scale, flops=gpu.flops * config.compute_scale
     )
 
 

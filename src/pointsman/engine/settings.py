@@ -26,7 +26,9 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     profile: Annotated[Name, Meta(description="model whose size sets the timing: a name or a config.json")] = (
         "Llama-3-8B"
     )
-    gpu: Annotated[Name, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
+    gpu: Annotated[Name, Meta(description="GPU whose speed and memory set the timing: a name or a TOML file")] = (
+        "A100-80G"
+    )
     tp: Annotated[int, Meta(description="tensor-parallel GPUs", ge=1)] = 1
     prefill_tokens_per_second: Annotated[
         PositiveFloat | None,
@@ -37,6 +39,8 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = None
     decode_per_sequence_ms: Annotated[float, Meta(description="what each sequence adds to a decode step", ge=0)] = 0.0
     speed: Annotated[float, Meta(description="speed relative to the profile; 0.33 is three times slower", gt=0)] = 1.0
+    bandwidth_scale: Annotated[float, Meta(description="memory bandwidth relative to the GPU's", gt=0)] = 1.0
+    compute_scale: Annotated[float, Meta(description="arithmetic speed relative to the GPU's", gt=0)] = 1.0
     overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks (default: what the GPU memory holds)")] = (
         None

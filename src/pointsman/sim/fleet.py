@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from pointsman.brain.costs.step_time import prefill_seconds
 from pointsman.brain.model.node import NodeSpec
-from pointsman.engine.profile import EngineProfile, profile_of
+from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat
 
 PROMPT = 2048
@@ -22,10 +22,16 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     name: Annotated[str, Meta(min_length=1, description="name; of several nodes, a number follows")]
     count: Annotated[int, Meta(ge=1, description="nodes of this kind")] = 1
-    profile: Annotated[str, Meta(description="model whose size sets the timing")] = "Llama-3-8B"
-    gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing")] = "A100-80G"
+    profile: Annotated[str, Meta(description="model whose size sets the timing: a name or a config.json")] = (
+        "Llama-3-8B"
+    )
+    gpu: Annotated[str, Meta(description="GPU whose speed and memory set the timing: a name or a TOML file")] = (
+        "A100-80G"
+    )
     tp: Annotated[int, Meta(ge=1, description="tensor-parallel GPUs")] = 1
     speed: Annotated[float, Meta(gt=0, description="speed relative to the profile")] = 1.0
+    bandwidth_scale: Annotated[float, Meta(gt=0, description="memory bandwidth relative to the GPU's")] = 1.0
+    compute_scale: Annotated[float, Meta(gt=0, description="arithmetic speed relative to the GPU's")] = 1.0
     overhead_ms: Annotated[float, Meta(ge=0, description="time in the API server before scheduling")] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks")] = None
     block_size: Annotated[int, Meta(ge=1, description="tokens in a KV cache block")] = 16
@@ -62,20 +68,21 @@ class Node(msgspec.Struct, frozen=True):
         return PROMPT / (prefill_seconds(self.profile.step_time, PROMPT) * self.profile.slowdown)
 
 
-def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False) -> tuple[Node, ...]:
+def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False, catalogue: Catalogue = BUILT_IN) -> tuple[Node, ...]:
     """All nodes, in order. With `declare`, the gateway is told their slots, model and hardware; else it learns.
 
-    Raises ValueError for an unknown GPU or model, for settings that do not go together and for a name given twice.
+    Models and GPUs are looked up in `catalogue`. Raises ValueError for unknown ones, for settings that do not go
+    together and for a name given twice.
     """
-    nodes = tuple(node for kind in kinds for node in _nodes(kind, declare))
+    nodes = tuple(node for kind in kinds for node in _nodes(kind, declare, catalogue))
     for name, count in Counter(node.name for node in nodes).items():
         if count > 1:
             raise ValueError(f"two nodes are named {name!r}")
     return nodes
 
 
-def _nodes(kind: NodeKind, declare: bool) -> list[Node]:
-    profile = profile_of(kind.engine())
+def _nodes(kind: NodeKind, declare: bool, catalogue: Catalogue) -> list[Node]:
+    profile = profile_of(kind.engine(), catalogue)
     specs = [NodeSpec(url=f"http://{name}", id=name, engine="vllm", models=(MODEL,)) for name in kind.names()]
     return [Node(_declared(spec, kind, profile) if declare else spec, profile) for spec in specs]
 

@@ -67,7 +67,7 @@ def test_nodes_of_the_file_replace_the_preset() -> None:
 def test_an_unknown_preset_or_gpu_is_told_with_what_there_is() -> None:
     with pytest.raises(ConfigError, match=r"`fleet`: no preset named 'nope'; there are: qwen72b-a100"):
         fleet_of(SimConfig(fleet="nope"))
-    with pytest.raises(ConfigError, match=r"`node`: unknown gpu 'G'"):
+    with pytest.raises(ConfigError, match=r"`node`: no gpu 'G': give a TOML file or one of A100-80G"):
         fleet_of(SimConfig(node=(NodeKind(name="a", gpu="G"),)))
 
 

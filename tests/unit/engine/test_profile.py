@@ -41,3 +41,12 @@ def test_half_of_the_measured_figures_is_refused() -> None:
 def test_unknown_names_are_answered_with_the_known_ones(config: EngineConfig) -> None:
     with pytest.raises(ValueError, match="choose one of"):
         profile_of(config)
+
+
+def test_scales_change_the_gpus_figures() -> None:
+    usual, halved = profile_of(EngineConfig()).step_time, profile_of(EngineConfig(bandwidth_scale=0.5)).step_time
+    assert halved.per_context_token == pytest.approx(2 * usual.per_context_token)
+    assert halved.per_attention_token == usual.per_attention_token
+    slower = profile_of(EngineConfig(compute_scale=0.5)).step_time
+    assert slower.per_attention_token == pytest.approx(2 * usual.per_attention_token)
+    assert slower.fixed(0, 4096) > 1.7 * usual.fixed(0, 4096)

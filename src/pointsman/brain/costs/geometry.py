@@ -12,7 +12,7 @@ def kv_bytes_per_token(shape: ModelShape, bytes_per_element: float = BF16_BYTES)
     `2 · layers · kv_heads · head_size · bytes_per_element`; with multi-head latent attention
     `layers · (kv_lora_rank + rope_size) · bytes_per_element`. Hybrid models count only layers that keep a cache.
     """
-    layers = shape.layers if shape.kv_layers is None else shape.kv_layers
+    layers = shape.attention_layers
     if shape.kv_lora_rank:
         return int(layers * (shape.kv_lora_rank + shape.rope_size) * bytes_per_element)
     return int(2 * layers * shape.kv_heads * shape.head_size * bytes_per_element)

@@ -1,16 +1,27 @@
 """The shape of a transformer: what its step time and its KV cache depend on."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
+
+
+class Experts(msgspec.Struct, frozen=True, kw_only=True):
+    """A mixture of experts in place of the feed-forward, in `layers` of the layers.
+
+    Every token passes `per_token` of `count` experts, and a shared one if `shared` (its feed-forward size) is above 0.
+    """
+
+    layers: int
+    count: int
+    per_token: int
+    feed_forward: int  # of one expert
+    shared: int = 0
 
 
 class ModelShape(msgspec.Struct, frozen=True, kw_only=True):
     """A decoder's dimensions. `kv_layers` is below `layers` in hybrid models, where only some layers keep a KV cache.
 
     With multi-head latent attention (MLA), `kv_lora_rank` is positive and a token's cache is one latent vector of
-    `kv_lora_rank + rope_size` elements a layer instead of keys and values per head.
+    `kv_lora_rank + rope_size` elements a layer instead of keys and values per head; `head_size` is that of queries and
+    keys, `rope_size` included, and `value_size` that of values.
     """
 
     name: str
@@ -25,18 +36,64 @@ class ModelShape(msgspec.Struct, frozen=True, kw_only=True):
     kv_layers: int | None = None
     kv_lora_rank: int = 0
     rope_size: int = 0
+    q_lora_rank: int = 0
+    value_size: int = 0
+    experts: Experts | None = None
 
     @property
-    def layer_parameters(self) -> int:
-        """Parameters of one layer: query, key, value and output projections and a gated feed-forward."""
-        attention = self.heads * self.head_size * 2 + 2 * self.kv_heads * self.head_size
-        return self.hidden * attention + 3 * self.hidden * self.feed_forward
+    def attention_layers(self) -> int:
+        """Layers that keep a KV cache and attend to all of it."""
+        return self.layers if self.kv_layers is None else self.kv_layers
+
+    @property
+    def attention_sizes(self) -> int:
+        """Elements of a head's key and value together: what each pair of tokens is multiplied over."""
+        return self.head_size + (self.value_size or self.head_size)
+
+    @property
+    def common_parameters(self) -> int:
+        """Of all layers, what every token passes: attention, gated feed-forward, shared experts. Norms left out."""
+        sparse = self.experts.layers if self.experts else 0
+        dense = (self.layers - sparse) * self.feed_forward
+        shared = sparse * self.experts.shared if self.experts else 0
+        return self.layers * self._attention_parameters + 3 * self.hidden * (dense + shared)
+
+    @property
+    def expert_parameters(self) -> int:
+        """Of all layers, the experts that tokens choose among."""
+        experts = self.experts
+        return 3 * self.hidden * experts.layers * experts.count * experts.feed_forward if experts else 0
+
+    @property
+    def expert_share(self) -> float:
+        """Share of the experts that one token passes."""
+        return self.experts.per_token / self.experts.count if self.experts else 0.0
+
+    @property
+    def mean_feed_forward(self) -> float:
+        """Size of what a token passes in a layer's feed-forward, on average over layers."""
+        experts = self.experts
+        if experts is None:
+            return self.feed_forward
+        sparse = experts.layers * (experts.per_token * experts.feed_forward + experts.shared)
+        return ((self.layers - experts.layers) * self.feed_forward + sparse) / self.layers
 
     @property
     def parameters(self) -> int:
         """Parameters of the whole model, norms and biases left out."""
         embeddings = self.vocabulary * self.hidden * (1 if self.tied_embeddings else 2)
-        return self.layers * self.layer_parameters + embeddings
+        return self.common_parameters + self.expert_parameters + embeddings
+
+    @property
+    def _attention_parameters(self) -> int:
+        """Of one layer: the projections of queries, keys, values and output; in hybrid models taken for all layers."""
+        if not self.kv_lora_rank:
+            return self.hidden * self.head_size * (2 * self.heads + 2 * self.kv_heads)
+        values = self.heads * (self.value_size or self.head_size)
+        queries, inputs = self.heads * self.head_size, self.q_lora_rank or self.hidden
+        down = self.hidden * (self.q_lora_rank + self.kv_lora_rank + self.rope_size)
+        up = self.kv_lora_rank * (queries - self.heads * self.rope_size + values)
+        return down + inputs * queries + up + values * self.hidden
 
 
 def _llama(
@@ -66,47 +123,3 @@ _PRESETS = (
 )
 
 MODELS = {shape.name: shape for shape in _PRESETS}
-
-
-def shape_from_hf(config: Mapping[str, Any], name: str) -> ModelShape:
-    """The shape described by a Hugging Face `config.json`, already parsed. Raises ValueError naming what is missing.
-
-    Multimodal models keep the decoder's dimensions under `text_config`. In the first Qwen family
-    `intermediate_size` counts both halves of the gated feed-forward.
-    """
-    text = config.get("text_config") or config
-    hidden, layers, heads = (
-        _dimension(text, key, name) for key in ("hidden_size", "num_hidden_layers", "num_attention_heads")
-    )
-    feed_forward = _dimension(text, "intermediate_size", name)
-    if text.get("model_type") == "qwen":
-        feed_forward //= 2
-    return ModelShape(
-        name=name,
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=int(text.get("num_key_value_heads") or heads),
-        head_size=int(text.get("head_dim") or hidden // heads),
-        feed_forward=feed_forward,
-        vocabulary=_dimension(text, "vocab_size", name),
-        tied_embeddings=bool(text.get("tie_word_embeddings", False)),
-        kv_layers=_kv_layers(text),
-        kv_lora_rank=int(text.get("kv_lora_rank") or 0),
-        rope_size=int(text.get("qk_rope_head_dim") or 0),
-    )
-
-
-def _dimension(config: Mapping[str, Any], key: str, name: str) -> int:
-    value = config.get(key)
-    if not isinstance(value, int) or value <= 0:
-        raise ValueError(f"the configuration of {name} needs a positive integer {key!r}, found {value!r}")
-    return value
-
-
-def _kv_layers(config: Mapping[str, Any]) -> int | None:
-    """Layers with a growing KV cache, where the configuration lists its layers by kind; else None: all of them."""
-    kinds = config.get("layer_types") or config.get("layers_block_type")
-    if not kinds:
-        return None
-    return sum(kind in ("full_attention", "attention", "sliding_attention") for kind in kinds)

@@ -66,17 +66,21 @@ class Roofline:
     gemm = [(2P/(η_w·BW))³ + (2PT/(μ·F))³]^⅓, elem = k_l + 1.5·T·(6d + 3·ff/TP)·2/BW,
     attn = (cache bytes of S tokens)/(η_kv·BW) + 4·(h/TP)·d_h·A/(μ_a·F), all-reduce = 2·[α + 4(TP−1)/TP·T·d/BW_ar].
     Once a step: the output head 2·V·d/(TP·η_w·BW) and `host_seconds`.
-    The cubic norm rounds the corner between the memory-bound and the compute-bound regime.
+    The cubic norm rounds the corner between the memory-bound and the compute-bound regime. Of a mixture of experts a
+    step reads those that any of its T tokens passes, E·(1 − (1 − k/E)^T) if they choose k of E evenly, and multiplies
+    each token with k.
     """
 
     def __init__(self, shape: ModelShape, gpu: Hardware, tensor_parallel: int = 1, host_seconds: float = 0.002) -> None:
         ranks = tensor_parallel
-        parameters = shape.layer_parameters / ranks
+        common, experts = (each / shape.layers / ranks for each in (shape.common_parameters, shape.expert_parameters))
         self._layers = shape.layers
-        self._weights = 2 * parameters / (gpu.weight_efficiency * gpu.bandwidth)
-        self._product = 2 * parameters / (gpu.gemm_efficiency * gpu.flops)
+        self._weights = 2 * common / (gpu.weight_efficiency * gpu.bandwidth)
+        self._expert_weights = 2 * experts / (gpu.weight_efficiency * gpu.bandwidth)
+        self._expert_share = shape.expert_share
+        self._product = 2 * (common + experts * shape.expert_share) / (gpu.gemm_efficiency * gpu.flops)
         self._launch = gpu.layer_seconds
-        self._elementwise = 1.5 * (6 * shape.hidden + 3 * shape.feed_forward / ranks) * 2 / gpu.bandwidth
+        self._elementwise = 1.5 * (6 * shape.hidden + 3 * shape.mean_feed_forward / ranks) * 2 / gpu.bandwidth
         if ranks > 1:
             self._launch += 2 * gpu.allreduce_seconds
             self._elementwise += 2 * 4 * (ranks - 1) / ranks * shape.hidden / gpu.allreduce_bandwidth
@@ -84,7 +88,7 @@ class Roofline:
         self._once = head + host_seconds
         cache_read = kv_bytes_per_token(shape) * kv_replicas(shape, ranks) / ranks
         self.per_context_token = cache_read / (gpu.kv_efficiency * gpu.bandwidth)
-        products = shape.layers * 4 * shape.heads / ranks * shape.head_size
+        products = shape.attention_layers * 2 * shape.heads / ranks * shape.attention_sizes
         self.per_attention_token = products / (gpu.attention_efficiency * gpu.flops)
         self._fixed: dict[int, float] = {}
 
@@ -92,7 +96,9 @@ class Roofline:
         tokens = decodes + prefill_tokens
         seconds = self._fixed.get(tokens)
         if seconds is None:
-            gemm = (self._weights**3 + (self._product * tokens) ** 3) ** (1 / 3)
+            passed = 1 - (1 - self._expert_share) ** tokens
+            weights = self._weights + self._expert_weights * passed
+            gemm = (weights**3 + (self._product * tokens) ** 3) ** (1 / 3)
             layer = gemm + self._launch + self._elementwise * tokens
             seconds = self._fixed[tokens] = self._layers * layer + self._once
         return seconds

@@ -1,18 +1,8 @@
-"""Model shapes, built in and read from Hugging Face configurations."""
+"""Model shapes that are built in."""
 
 import pytest
 
-from pointsman.brain.costs.geometry import kv_bytes_per_token
-from pointsman.brain.costs.models import MODELS, shape_from_hf
-
-LLAMA_3_8B = {
-    "hidden_size": 4096,
-    "num_hidden_layers": 32,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "intermediate_size": 14336,
-    "vocab_size": 128256,
-}
+from pointsman.brain.costs.models import MODELS, Experts, ModelShape
 
 
 @pytest.mark.parametrize(
@@ -23,31 +13,20 @@ def test_parameter_counts(model: str, billions: float) -> None:
     assert MODELS[model].parameters / 1e9 == pytest.approx(billions, rel=0.01)
 
 
-def test_a_configuration_gives_the_preset() -> None:
-    assert shape_from_hf(LLAMA_3_8B, "Llama-3-8B") == MODELS["Llama-3-8B"]
+def test_a_model_without_experts_has_none_to_choose_from() -> None:
+    shape = MODELS["Llama-3-8B"]
+    assert (shape.expert_parameters, shape.expert_share, shape.mean_feed_forward) == (0, 0.0, 14336)
 
 
-def test_the_first_qwen_counts_both_halves_of_its_feed_forward() -> None:
-    config = {**LLAMA_3_8B, "model_type": "qwen", "intermediate_size": 49152}
-    assert shape_from_hf(config, "q").feed_forward == 24576
-
-
-def test_latent_attention_is_read() -> None:
-    shape = shape_from_hf({**LLAMA_3_8B, "kv_lora_rank": 512, "qk_rope_head_dim": 64, "head_dim": 192}, "mla")
-    assert (shape.kv_lora_rank, shape.rope_size, shape.head_size) == (512, 64, 192)
-    assert kv_bytes_per_token(shape) == 32 * 576 * 2
-
-
-def test_hybrid_layers_are_counted() -> None:
-    kinds = ["linear_attention", "linear_attention", "linear_attention", "full_attention"] * 8
-    assert shape_from_hf({**LLAMA_3_8B, "layer_types": kinds}, "hybrid").kv_layers == 8
-
-
-def test_the_decoder_of_a_multimodal_model_is_found() -> None:
-    assert shape_from_hf({"vision_config": {}, "text_config": LLAMA_3_8B}, "vl").layers == 32
-
-
-@pytest.mark.parametrize("value", [None, 0, "32"])
-def test_what_is_missing_is_named(value: object) -> None:
-    with pytest.raises(ValueError, match="num_hidden_layers"):
-        shape_from_hf({**LLAMA_3_8B, "num_hidden_layers": value}, "broken")
+def test_experts_count_in_full_and_work_in_part() -> None:
+    """Two layers, one of which has four experts of 10 and a shared one of 5; the other is dense, 40 wide."""
+    experts = Experts(layers=1, count=4, per_token=2, feed_forward=10, shared=5)
+    shape = ModelShape(
+        name="m", layers=2, hidden=8, heads=2, kv_heads=1, head_size=4, feed_forward=40, vocabulary=10, experts=experts
+    )
+    attention = 8 * 4 * (2 * 2 + 2 * 1)
+    assert shape.common_parameters == 2 * attention + 3 * 8 * (40 + 5)
+    assert shape.expert_parameters == 3 * 8 * 4 * 10
+    assert shape.parameters == shape.common_parameters + shape.expert_parameters + 2 * 8 * 10
+    assert shape.expert_share == 0.5
+    assert shape.mean_feed_forward == (40 + 2 * 10 + 5) / 2

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.brain.costs.hardware import HARDWARE
-from pointsman.brain.costs.models import MODELS
+from pointsman.brain.costs.models import MODELS, Experts
 from pointsman.brain.costs.step_time import Linear, Roofline, decode_run_seconds, prefill_seconds, step_seconds
 
 EXPECTED = [
@@ -53,3 +53,16 @@ def test_measured_figures_are_taken_as_they_are() -> None:
     linear = Linear(base=0.010, per_sequence=0.001, prefill_tokens_per_second=1000)
     assert step_seconds(linear, 5, 10_000) == pytest.approx(0.015)
     assert step_seconds(linear, 0, 0, 500) == pytest.approx(0.510)
+
+
+def test_a_step_reads_the_experts_that_its_tokens_pass() -> None:
+    """Eight experts of which each token passes two: one token reads a quarter of them, many tokens all."""
+    dense = msgspec.structs.replace(MODELS["Llama-3-8B"], feed_forward=8 * 14336)
+    sparse = msgspec.structs.replace(
+        MODELS["Llama-3-8B"], experts=Experts(layers=32, count=8, per_token=2, feed_forward=14336)
+    )
+    quarter = msgspec.structs.replace(dense, feed_forward=2 * 14336)
+    whole, some, few = (Roofline(shape, HARDWARE["H100"]) for shape in (dense, sparse, quarter))
+    assert some.fixed(1, 0) == pytest.approx(few.fixed(1, 0), rel=1e-6)
+    assert some.fixed(16, 0) == pytest.approx(whole.fixed(16, 0), rel=0.02)
+    assert some.fixed(0, 4096) < whole.fixed(0, 4096) / 2.5
