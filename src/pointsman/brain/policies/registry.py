@@ -12,6 +12,7 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.dynamo_cost import DynamoCost
 from pointsman.brain.policies.fastest_completion import FastestCompletion
 from pointsman.brain.policies.fastest_free import FastestFree
+from pointsman.brain.policies.fastest_free_batched import FastestFreeBatched
 from pointsman.brain.policies.fastest_recovery import FastestRecovery
 from pointsman.brain.policies.gated import Gated
 from pointsman.brain.policies.hot_cold import HotCold
@@ -46,6 +47,7 @@ POLICIES: dict[str, type[Policy]] = {
         DynamoCost,
         FastestCompletion,
         FastestFree,
+        FastestFreeBatched,
         FastestRecovery,
         Gated,
         HotCold,
