@@ -32,6 +32,7 @@ TREES = (
     ("pointsman engine", "pointsman.engine.settings", "EngineConfig"),
     ("pointsman demo", "pointsman.config.demo", "DemoConfig"),
     ("pointsman replay", "pointsman.config.replay", "ReplayConfig"),
+    ("pointsman plan chains", "pointsman.config.plan", "ChainsConfig"),
 )
 
 
@@ -90,6 +91,8 @@ def _nested(kind: types.Type) -> type[msgspec.Struct] | None:
     kind = _unwrapped(kind)[0]
     if isinstance(kind, types.StructType):
         return kind.cls
+    if isinstance(kind, types.UnionType):
+        return next((cls for each in kind.types if (cls := _nested(each))), None)
     if isinstance(kind, types.ListType | types.VarTupleType):
         return _nested(kind.item_type)
     return _nested(kind.value_type) if isinstance(kind, types.DictType) else None

@@ -94,6 +94,18 @@ def _sim(arguments: list[str]) -> int:
     return _configured("sim compare", CompareConfig, arguments[1:], lambda config, _: compare(config))
 
 
+def _plan(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    if name not in PLAN_COMMANDS:
+        return _overview("pointsman plan", COMMANDS["plan"][1], PLAN_COMMANDS, arguments)
+    from pointsman.config.plan import ChainsConfig
+    from pointsman.plan.main import chains
+
+    return _configured("plan chains", ChainsConfig, arguments[1:], lambda config, _: chains(config))
+
+
+PLAN_COMMANDS = {"chains": "split a model over servers too small for it, and choose the chains that jobs take"}
+
 SIM_COMMANDS = {
     "run": "simulate a fleet under one policy",
     "compare": "simulate a fleet under several policies, on the same requests",
@@ -105,6 +117,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "demo": (_demo, "compare policies on emulated engines"),
     "replay": (_replay, "make the decisions of a recorded run again"),
     "sim": (_sim, "try policies offline, on a simulated fleet"),
+    "plan": (_plan, "plan what to run where, before anything runs"),
 }
 
 
@@ -115,7 +128,7 @@ def _configured(
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
 
-    about = COMMANDS[name][1] if name in COMMANDS else SIM_COMMANDS[name.removeprefix("sim ")]
+    about = COMMANDS[name][1] if name in COMMANDS else (SIM_COMMANDS | PLAN_COMMANDS)[name.split()[1]]
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=about)
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)

@@ -9,6 +9,7 @@ import pytest
 from pointsman.config.catalogue import GpuFile
 from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import convert
+from pointsman.config.plan import ChainsConfig, servers_of
 from pointsman.config.serve import ServeConfig, all_nodes, policy_table
 from pointsman.config.sim import fleet_of, incidents_of
 
@@ -38,6 +39,9 @@ def test_no_link_leads_nowhere(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_of_configuration_are_valid(page: Path) -> None:
     for example in TOML.findall(page.read_text(encoding="utf-8")):
+        if page.name == "plan-chains.md":
+            servers_of(convert(tomllib.loads(example), ChainsConfig, page.name))
+            continue
         if "tflops" in example:
             convert(tomllib.loads(example), GpuFile, page.name)
             continue

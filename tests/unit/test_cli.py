@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pointsman import __version__
-from pointsman.cli import COMMANDS, SIM_COMMANDS, main
+from pointsman.cli import COMMANDS, PLAN_COMMANDS, SIM_COMMANDS, main
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +39,14 @@ def test_a_near_miss_of_a_command_of_sim_is_hinted_at(capsys: pytest.CaptureFixt
     assert "no COMMAND 'compar'; did you mean 'compare'? there are: run, compare" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [*sorted(COMMANDS.keys() - {"sim"}), *(f"sim {name}" for name in SIM_COMMANDS)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *sorted(COMMANDS.keys() - {"plan", "sim"}),
+        *(f"plan {name}" for name in PLAN_COMMANDS),
+        *(f"sim {name}" for name in SIM_COMMANDS),
+    ],
+)
 def test_help_of_every_command(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
