@@ -98,10 +98,10 @@ def _plan(arguments: list[str]) -> int:
     name = arguments[0] if arguments else ""
     if name not in PLAN_COMMANDS:
         return _overview("pointsman plan", COMMANDS["plan"][1], PLAN_COMMANDS, arguments)
-    from pointsman.config.plan import ChainsConfig
+    from pointsman.config.plan import EXAMPLE, ChainsConfig
     from pointsman.plan.main import chains
 
-    return _configured("plan chains", ChainsConfig, arguments[1:], lambda config, _: chains(config))
+    return _configured("plan chains", ChainsConfig, arguments[1:], lambda config, _: chains(config), EXAMPLE)
 
 
 PLAN_COMMANDS = {"chains": "split a model over servers too small for it, and choose the chains that jobs take"}
@@ -122,14 +122,24 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
 
 
 def _configured(
-    name: str, tree: type[msgspec.Struct], arguments: list[str], run: Callable[[Any, Source[Any]], int]
+    name: str,
+    tree: type[msgspec.Struct],
+    arguments: list[str],
+    run: Callable[[Any, Source[Any]], int],
+    example: str = "",
 ) -> int:
-    """Parse flags and file into `tree` and run; settings that cannot be used end with one line and status 2."""
+    """Parse flags and file into `tree` and run; settings that cannot be used end with one line and status 2.
+
+    `example` is a file to show in the help.
+    """
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
 
     about = COMMANDS[name][1] if name in COMMANDS else (SIM_COMMANDS | PLAN_COMMANDS)[name.split()[1]]
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=about)
+    if example:
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = f"an example of a file:\n\n{example}"
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
     flags = vars(parser.parse_args(arguments))

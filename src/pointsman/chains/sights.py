@@ -13,7 +13,7 @@ from pointsman.brain.model.view import Cells
 from pointsman.chains.model import Chain
 
 
-def jobs(present: int, capacity: int) -> float:  # noqa: ARG001 - the slots matter to `queue` alone
+def jobs(present: int, _capacity: int) -> float:
     """All jobs on the chain, q."""
     return float(present)
 

@@ -22,6 +22,21 @@ RULES = (
     "weighted_random",
 )
 
+EXAMPLE = """\
+rate = 0.5               # jobs per second
+[service]
+blocks = 80
+block_gb = 1.75          # parameters of one block
+job_gb = 0.02            # cache of one job in one block
+[[server]]
+name = "large"
+count = 4
+memory_gb = 80
+block_s = 0.05           # a mean job's seconds of computing per block
+communication_s = 0.5    # a mean job's seconds of messages to here and back
+"""
+"""What --help shows."""
+
 
 class ServiceKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model: `blocks` equal blocks of `block_gb` parameters; a job holds `job_gb` of cache per block, reserved

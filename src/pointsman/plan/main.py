@@ -42,7 +42,8 @@ def _planned(config: ChainsConfig) -> Plan:
     try:
         return plan(servers, service, rate=rate, target_load=config.target_load, reserved=config.reserved)
     except Infeasible as error:
-        raise ConfigError(f"`server`: {error}") from None
+        hint = "; without `reserved` the best number is looked for" if config.reserved else ""
+        raise ConfigError(f"`server`: {error}{hint}") from None
 
 
 def _simulated(config: ChainsConfig, layout: Layout, policies: list[Policy], err: Console) -> tuple[AtLoad, ...]:

@@ -22,7 +22,7 @@ def tell(config: ChainsConfig, plan: Plan, studied: Sequence[AtLoad], out: Conso
     out.print(*_notes(config, plan), sep="\n", style="dim", markup=False, highlight=False)
     if studied:
         out.print("", _study_table(studied), "", sep="\n")
-        out.print(*_conditions(config), sep="\n", style="dim", markup=False, highlight=False)
+        out.print(*_conditions(config, studied), sep="\n", style="dim", markup=False, highlight=False)
 
 
 def as_json(config: ChainsConfig, plan: Plan, studied: Sequence[AtLoad]) -> dict[str, Any]:
@@ -110,17 +110,19 @@ def _study_table(studied: Sequence[AtLoad]) -> Table:
 
 
 def _mean(mean: Mean) -> str:
-    width = "" if mean.half_width_s is None else f" ±{mean.half_width_s:.2g}"
+    width = "" if mean.half_width_s is None else f"±{mean.half_width_s:.2g}"
     return f"{mean.mean_s:.2f}{width}"
 
 
-def _conditions(config: ChainsConfig) -> list[str]:
+def _conditions(config: ChainsConfig, studied: Sequence[AtLoad]) -> list[str]:
     notes = [
         f"Simulated: Poisson arrivals, exponential sizes, {config.run_length} jobs a run, the first tenth not "
         f"measured; {config.seeds} seeds from {config.seed}, ± half a 95 % interval.",
     ]
     if not config.slowdown:
         notes.append("The bounds are those of fastest_free (theorem 4 of its authors).")
+    if any(each.load >= 1.0 for each in studied):
+        notes.append("From 100% on queues grow without end: such means grow with the length of the run.")
     if config.slowdown:
         notes.append(f"A job takes {config.slowdown:.0%} longer for each job beside it; the bounds do not hold then.")
     return notes

@@ -1,10 +1,15 @@
 """The committed results of the experiment hold what is said of them, and the documentation shows them."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from pointsman.chains.planner import Layout, plan
+from pointsman.config.flags import load as load_settings
+from pointsman.config.plan import ChainsConfig, servers_of, service_of
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ROOT / "examples" / "experiments" / "results"
@@ -59,3 +64,21 @@ def test_where_jobs_slow_each_other_the_batched_rule_wins_at_load(name: str) -> 
     for load, (means, _) in at_loads(name).items():
         if load >= 0.5:
             assert means["fastest_free_batched"][0] == min(mean for mean, _ in means.values())
+
+
+@pytest.mark.parametrize(
+    ("rate", "whole", "split"), re.findall(r"^\| ([\d.]+) \| ([\d.*–s ]+) \| ([\d.*s ]+) \|$", PAGE, re.MULTILINE)
+)
+def test_the_page_says_when_splitting_wins(rate: str, whole: str, split: str) -> None:
+    path = ROOT / "examples" / "experiments" / "chains-whole.toml"
+    config = load_settings(ChainsConfig, str(path), {"rate": float(rate)})
+    found = plan(servers_of(config), service_of(config), rate=float(rate), target_load=config.target_load)
+    best = {kind: least([layout for layout in found.tried if layout.whole_models is kind]) for kind in (True, False)}
+    assert (whole.replace("*", ""), split.replace("*", "")) == (best[True], best[False])
+    assert ("*" in whole, "*" in split) == (found.best.whole_models, not found.best.whole_models)
+
+
+def least(layouts: list[Layout]) -> str:
+    """The least lower bound, as the page writes it."""
+    found = [layout.response.lower_s for layout in layouts if layout.response]
+    return f"{min(found):.2f} s" if found else "–"

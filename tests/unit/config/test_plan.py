@@ -1,12 +1,13 @@
 """Settings of `pointsman plan chains`: from kinds of servers to servers."""
 
+import tomllib
 from typing import Any
 
 import pytest
 
 from pointsman.chains.model import Service
 from pointsman.config.flags import ConfigError, convert
-from pointsman.config.plan import ChainsConfig, rate_of, rules_of, servers_of, service_of
+from pointsman.config.plan import EXAMPLE, ChainsConfig, rate_of, rules_of, servers_of, service_of
 
 SERVICE = {"blocks": 4, "block_gb": 1.5, "job_gb": 0.1}
 TIMED = {"name": "a", "memory_gb": 8, "block_s": 0.2, "communication_s": 1.0}
@@ -69,3 +70,10 @@ def test_an_unknown_policy_is_refused() -> None:
 def test_numbers_that_mean_nothing_are_refused(key: str, value: float) -> None:
     with pytest.raises(ConfigError, match=key):
         config(TIMED | {key: value})
+
+
+def test_the_example_of_the_help_can_be_used() -> None:
+    shown = convert(tomllib.loads(EXAMPLE), ChainsConfig, "--help")
+    assert len(servers_of(shown)) == 4
+    assert service_of(shown).blocks == 80
+    assert rate_of(shown) == 0.5

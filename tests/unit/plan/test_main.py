@@ -62,6 +62,7 @@ def test_the_example_can_be_planned(capsys: pytest.CaptureFixture[str]) -> None:
             "`server`: 9 jobs per second are too many: the most these servers serve is 4.855, with",
         ),
         (["--reserved", "40"], "`server`: 3 of 3 blocks fit on no server with cache for 40 jobs beside each"),
+        (["--rate", "9"], "; without `reserved` the best number is looked for"),
         (["--rate", "-1"], "`rate` must be a number above 0"),
         (["--target-load", "1.5"], "`target_load` must be a number up to 1"),
         (["--policies", "jfsq"], "`policies`: no policy named 'jfsq'"),

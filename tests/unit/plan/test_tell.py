@@ -46,7 +46,7 @@ def test_means_stand_with_their_interval_above_the_bounds() -> None:
     means = (Mean("fastest_free", 7.25, 0.126), Mean("jiq", 12.0, None))
     text = told(Service(10, 1.0, 0.25), AtLoad(0.35, 0.1, Bounds(7.0, 8.5), means))
     assert "at 35%" in text
-    assert "7.25 ±0.13" in text
+    assert "7.25±0.13" in text
     assert re.search(r"^jiq +12.00$", text, re.MULTILINE)
     assert text.index("bound: at least") < text.index("bound: at most")
     assert "the bounds do not hold" not in text
@@ -56,3 +56,8 @@ def test_no_bounds_where_jobs_slow_each_other() -> None:
     text = told(Service(10, 1.0, 0.25), AtLoad(0.35, 0.1, None, (Mean("sed", 7.0, 0.1),)), slowdown=0.2)
     assert "bound: at least" not in text
     assert "A job takes 20% longer for each job beside it; the bounds do not hold then." in text
+
+
+def test_means_above_saturation_are_said_to_mean_little() -> None:
+    assert "queues grow without end" in told(Service(10, 1.0, 0.25), AtLoad(1.2, 0.1, None, (Mean("sed", 7.0, 0.1),)))
+    assert "queues grow without end" not in told(Service(10, 1.0, 0.25))
