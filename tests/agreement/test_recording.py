@@ -15,7 +15,8 @@ from pointsman.demo.children import free_ports
 from pointsman.sim.demand import trace_demand
 from pointsman.sim.experiment import Experiment, run
 from pointsman.sim.fleet import NodeKind, nodes_of
-from pointsman.workload.recording import Recorded, as_trace
+from pointsman.workload.recording import as_trace
+from pointsman.workload.recording_line import Recorded
 from pointsman.workload.traces import read_recordings
 
 TURNS = 4

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 from pointsman.brain.cache.chain import seed_for, trace_chain
 from pointsman.brain.model.facts import Ended, Placed, Refused
 from pointsman.brain.model.request import Chain, Request
-from pointsman.workload.recording import Recorded
+from pointsman.workload.recording_line import Recorded
 
 REFUSED = "refused"
 _SPARE_BITS = 64 - 53

@@ -11,7 +11,7 @@ import msgspec
 
 from pointsman.brain.model.request import Chain
 from pointsman.sim.fleet import MODEL
-from pointsman.workload.blocks import fitted, session_blocks, trace_blocks
+from pointsman.workload.blocks import answered_blocks, fitted, session_blocks
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
 from pointsman.workload.turns import has_sessions, sessions_of
@@ -65,7 +65,7 @@ class TurnAsk(msgspec.Struct, frozen=True):
 
 
 class RowAsk(msgspec.Struct, frozen=True):
-    """A request of a trace. What its answer becomes part of, no trace tells."""
+    """A request of a trace. What its answer becomes part of, recordings tell, and no other trace."""
 
     row: TraceRow
 
@@ -86,7 +86,7 @@ class RowAsk(msgspec.Struct, frozen=True):
         return Chain("trace", row.block_ids, row.tokens_per_block) if row.block_ids else None
 
     def blocks(self, block_tokens: int) -> list[int]:
-        return list(trace_blocks(self.row, 0, block_tokens)) if self.row.block_ids else []
+        return list(answered_blocks(self.row, 0, block_tokens)) if self.row.block_ids else []
 
 
 class Dialogue(msgspec.Struct, frozen=True):
@@ -154,7 +154,15 @@ def trace_demand(trace: Trace, seconds: float, most_tokens: int, *, open_loop: b
 
 
 def _session(rows: Sequence[TraceRow]) -> Dialogue:
-    return Dialogue(rows[0].arrival_s, rows[0].session, tuple(RowAsk(row) for row in rows))
+    first = rows[0]
+    return Dialogue(
+        first.arrival_s,
+        first.session,
+        tuple(RowAsk(row) for row in rows),
+        tenant=first.tenant,
+        priority=first.priority,
+        plain=sum(row.plain for row in rows) / len(rows),
+    )
 
 
 def _dialogue(session: Session, most_tokens: int) -> Dialogue:

@@ -48,6 +48,15 @@ def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ..
     return tuple([block * parts + part for block in row.block_ids for part in range(parts)][:blocks])
 
 
+def answered_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
+    """Ids of the full blocks of prompt and answer together, where the trace tells the answer's; else of the prompt."""
+    if not row.answered_ids:
+        return trace_blocks(row, number, block_tokens)
+    tokens = row.prompt_tokens + row.output_tokens
+    grown = msgspec.structs.replace(row, prompt_tokens=tokens, block_ids=row.answered_ids)
+    return trace_blocks(grown, number, block_tokens)
+
+
 def fitted(row: TraceRow, most_tokens: int) -> TraceRow:
     """The request with its prompt, and if need be its answer, clipped to an engine's limit of `most_tokens`."""
     room = most_tokens - TEMPLATE_TOKENS

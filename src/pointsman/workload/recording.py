@@ -1,76 +1,22 @@
-"""Recordings of live traffic: one JSON line for each request, with Mooncake's fields and what came of the request.
+"""From lines of a recording to a trace.
 
-A line stands for itself, so files may be cut, rotated, concatenated and read in any number and order. Prompts are not
-in it; `hash_ids` are chained hashes of the prompt's leading chunks. A gateway that counts chunks in bytes knows how
-many tokens a chunk has only on average: here that is taken over all requests of a model, and the chunks are laid out
-anew as blocks of equal size in tokens. Block j is as equal in two prompts as the chunk in which it ends.
+A gateway that counts chunks of prompts in bytes knows how many tokens a chunk has only on average: here that is taken
+over all requests of a model, and the chunks are laid out anew as blocks of equal size in tokens. Block j is as equal
+in two prompts as the chunk in which it ends.
+
+Dialogues are recognised by their prompts. A turn's pause is known, as the recording tells when the answer before it
+ended; and of an answer that is asked on, the blocks are those of the next prompt.
 """
 
 from collections.abc import Iterable, Sequence
 from math import ceil
-from typing import Annotated
 
-import msgspec
-from msgspec import Meta
-
+from .dialogues import Turn, turns_of
+from .recording_line import Recorded
 from .rows import Trace, TraceError, TraceRow
 
 BLOCK_TOKENS = 64
 """Tokens of the blocks that chunks of bytes become: about what 256 bytes are, and a multiple of engines' blocks."""
-FIELDS = frozenset({"timestamp", "input_length", "output_length", "outcome"})
-"""What tells a recording's line from one of Mooncake's."""
-
-Count = Annotated[int, Meta(ge=0)]
-Milliseconds = Annotated[float, Meta(ge=0)]
-
-
-class Recorded(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request. Lengths in tokens; times in milliseconds, `timestamp` since 1970 and the others since then.
-
-    `hash_ids` cover `tokens_per_hash` tokens each, or `bytes_per_hash` of the prompt's `input_bytes`. `outcome` is
-    how the last try ended (`ok`, `fail`, `busy`, `cancelled`) or `refused`, `reason` one word for why. `wait_ms` is
-    when the last try began on `node`. Left out: what has its default, and what is not known, such as the first token
-    of an answer that was not streamed.
-    """
-
-    timestamp: Milliseconds
-    input_length: Annotated[int, Meta(ge=1)]
-    output_length: Count
-    hash_ids: tuple[int, ...] = ()
-    tokens_per_hash: Annotated[float, Meta(ge=0)] = 0.0
-    bytes_per_hash: Count = 0
-    input_bytes: Count = 0
-    session_id: int | str | None = None
-    model: str = ""
-    tenant: str = ""
-    priority: float = 1.0
-    stream: bool = False
-    outcome: str
-    reason: str = ""
-    status: int = 200
-    node: str = ""
-    tries: Count = 0
-    cached_length: Count | None = None
-    wait_ms: Milliseconds | None = None
-    ttft_ms: Milliseconds | None = None
-    total_ms: Milliseconds | None = None
-
-    @property
-    def arrival_s(self) -> float:
-        return self.timestamp / 1000
-
-    @property
-    def is_work(self) -> bool:
-        """Whether an engine would generate an answer to it; the client's own mistakes are not."""
-        return self.outcome != "ok" or self.status < 400
-
-
-_decoder = msgspec.json.Decoder(Recorded)
-
-
-def recorded(line: str) -> Recorded:
-    """One line. Raises ValueError saying what is wrong with it."""
-    return _decoder.decode(line)
 
 
 def as_trace(name: str, lines: Iterable[Recorded], skipped: int = 0, first_problem: str = "") -> Trace:
@@ -82,21 +28,8 @@ def as_trace(name: str, lines: Iterable[Recorded], skipped: int = 0, first_probl
     ordered = sorted((one for one in lines if one.is_work), key=lambda one: one.timestamp)
     if not ordered:
         raise TraceError(f"{name}: not one request that an engine took")
-    begin, usual = ordered[0].arrival_s, _usual_output(ordered)
-    blocks = _Blocks(ordered)
-    rows = tuple(
-        TraceRow(
-            arrival_s=one.arrival_s - begin,
-            prompt_tokens=one.input_length,
-            output_tokens=one.output_length or usual,
-            block_ids=(ids := blocks.of(one)),
-            tokens_per_block=blocks.tokens(one) if ids else 0,
-            session="" if one.session_id is None else str(one.session_id),
-            model=one.model,
-        )
-        for one in ordered
-    )
-    return Trace(name, "recording", rows, skipped, first_problem)
+    reader = _Reader(ordered)
+    return Trace(name, "recording", tuple(map(reader.row, range(len(ordered)))), skipped, first_problem)
 
 
 def bytes_per_token(lines: Iterable[Recorded]) -> dict[str, float]:
@@ -112,6 +45,54 @@ def bytes_per_token(lines: Iterable[Recorded]) -> dict[str, float]:
 def _usual_output(lines: Sequence[Recorded]) -> int:
     known = [one.output_length for one in lines if one.output_length]
     return round(sum(known) / len(known)) if known else 1
+
+
+class _Reader:
+    """Makes rows of lines, which are in order of arrival."""
+
+    def __init__(self, lines: Sequence[Recorded]) -> None:
+        self._lines = lines
+        self._turns = turns_of(lines)
+        self._usual = _usual_output(lines)
+        self._blocks = _Blocks(lines)
+        self._ids = [self._blocks.of(line) for line in lines]
+
+    def row(self, number: int) -> TraceRow:
+        """The request of that number."""
+        line, turn, ids = self._lines[number], self._turns[number], self._ids[number]
+        return TraceRow(
+            arrival_s=line.arrival_s - self._lines[0].arrival_s,
+            prompt_tokens=line.input_length,
+            output_tokens=line.output_length or self._usual,
+            block_ids=ids,
+            tokens_per_block=self._blocks.tokens(line) if ids else 0,
+            session=self._session(line, turn),
+            turn=turn.turn,
+            model=line.model,
+            think_s=self._pause(line, turn),
+            answered_ids=self._answered(line, turn),
+            tenant=line.tenant,
+            priority=line.priority,
+            plain=not line.stream,
+        )
+
+    def _session(self, line: Recorded, turn: Turn) -> str:
+        """Of its dialogue: what clients call a session may be several, side by side."""
+        alone = turn.before is turn.after is None
+        return "" if alone and line.session_id is None else f"{line.session_id or 'dialogue'}-{turn.dialogue}"
+
+    def _pause(self, line: Recorded, turn: Turn) -> float | None:
+        if turn.before is None:
+            return None
+        before = self._lines[turn.before]
+        return (line.timestamp - before.timestamp - (before.total_ms or 0.0)) / 1000
+
+    def _answered(self, line: Recorded, turn: Turn) -> tuple[int, ...]:
+        """Blocks of prompt and answer, as the next prompt has them."""
+        if turn.after is None:
+            return ()
+        tokens = line.input_length + line.output_length
+        return self._ids[turn.after][: tokens // self._blocks.tokens(self._lines[turn.after])]
 
 
 class _Blocks:

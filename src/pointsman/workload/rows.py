@@ -18,6 +18,8 @@ class TraceRow(msgspec.Struct, frozen=True):
     prompt; an equal id stands for an equal prefix up to and including that block. Empty (with `tokens_per_block` 0)
     when the format knows nothing about shared prefixes. `session`, `model`: "" where the format has none. `think_s`:
     seconds between the answer to the session's request before and this one; None where the format does not tell.
+    `answered_ids`: ids of the blocks of prompt and answer together, where the answer is known to become part of a
+    prompt. `plain`: whether no stream was asked for.
     """
 
     arrival_s: float
@@ -29,6 +31,10 @@ class TraceRow(msgspec.Struct, frozen=True):
     turn: int = 0
     model: str = ""
     think_s: float | None = None
+    answered_ids: tuple[int, ...] = ()
+    tenant: str = ""
+    priority: float = 1.0
+    plain: bool = False
 
 
 class Trace(msgspec.Struct, frozen=True):

@@ -15,7 +15,8 @@ from .burstgpt import BurstGptFormat
 from .columns import split
 from .mooncake import TOKENS_PER_BLOCK as MOONCAKE_TOKENS
 from .mooncake import MooncakeFormat
-from .recording import FIELDS, Recorded, as_trace, recorded
+from .recording import as_trace
+from .recording_line import FIELDS, Recorded, recorded
 from .rows import FormatName, Trace, TraceError, TraceRow
 from .spread import spread_evenly
 from .timed_trace import TimedTraceFormat

@@ -9,7 +9,7 @@ from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.request import Request
 from pointsman.observe import recording
 from pointsman.observe.recording import LINES_AT_ONCE, Flushing, Recorder
-from pointsman.workload.recording import Recorded
+from pointsman.workload.recording_line import Recorded
 
 
 class Book:

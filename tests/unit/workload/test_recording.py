@@ -1,31 +1,17 @@
 """Recordings as traces: sizes, arrivals, and which leading blocks are equal."""
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
-from pointsman.workload.recording import BLOCK_TOKENS, Recorded, as_trace, bytes_per_token, recorded
+from pointsman.workload.blocks import answered_blocks, trace_blocks
+from pointsman.workload.recording import BLOCK_TOKENS, as_trace, bytes_per_token
+from pointsman.workload.recording_line import Recorded
 from pointsman.workload.rows import TraceError
 
 
 def line(timestamp: float = 0.0, **more: object) -> Recorded:
     usual: dict[str, object] = {"input_length": 640, "output_length": 20, "outcome": "ok"}
     return Recorded(timestamp=timestamp, **usual | more)  # type: ignore[arg-type]
-
-
-def test_a_line_reads_as_it_was_written() -> None:
-    one = line(1_700_000_000_123.5, hash_ids=(2**53 - 1, 7), bytes_per_hash=256, node="a", cached_length=0)
-    assert recorded(msgspec.json.encode(one).decode()) == one
-
-
-def test_a_line_is_one_of_mooncakes_too() -> None:
-    keys = msgspec.json.decode(msgspec.json.encode(line(hash_ids=(1,), tokens_per_hash=512.0))).keys()
-    assert {"timestamp", "input_length", "output_length", "hash_ids"} <= keys
-
-
-@pytest.mark.parametrize("wrong", ['{"timestamp": 1}', '{"timestamp": -1, "input_length": 1}', "{", "[]"])
-def test_bad_lines_are_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        recorded(wrong)
 
 
 def test_requests_come_in_order_and_begin_at_zero() -> None:
@@ -84,3 +70,35 @@ def test_what_engines_refused_is_no_work() -> None:
     assert len(as_trace("r", [line(), line(output_length=0, status=400)]).rows) == 1
     with pytest.raises(TraceError, match="not one request"):
         as_trace("r", [line(output_length=0, status=400)])
+
+
+def dialogue() -> list[Recorded]:
+    """Two turns of tokens: 128 in, 64 out; then 256 in, 30 s later; and a stranger between them."""
+    return [
+        line(0.0, input_length=130, output_length=64, hash_ids=tuple(range(8)), tokens_per_hash=16.0, total_ms=4000.0),
+        line(9000.0, input_length=130, hash_ids=tuple(range(50, 58)), tokens_per_hash=16.0, stream=True, tenant="t"),
+        line(34_000.0, input_length=260, hash_ids=tuple(range(16)), tokens_per_hash=16.0, priority=2.0),
+    ]
+
+
+def test_a_dialogue_is_a_session_with_its_pause() -> None:
+    first, stranger, second = as_trace("r", dialogue()).rows
+    assert first.session == second.session != ""
+    assert (first.turn, first.think_s, second.turn, second.think_s) == (0, None, 1, 30.0)
+    assert (stranger.session, stranger.tenant, stranger.plain, first.plain) == ("", "t", False, True)
+    assert second.priority == 2.0
+
+
+def test_an_answer_that_is_asked_on_is_cached_as_part_of_the_next_prompt() -> None:
+    first, _, second = as_trace("r", dialogue()).rows
+    assert first.answered_ids == second.block_ids[:12]
+    assert second.answered_ids == ()
+    assert answered_blocks(first, 0, 16) == trace_blocks(second, 0, 16)[:12]
+    assert answered_blocks(second, 0, 16) == trace_blocks(second, 0, 16)
+
+
+def test_dialogues_of_one_session_stay_apart() -> None:
+    lines = [replace(one, session_id=7) for one in dialogue()]
+    first, stranger, second = as_trace("r", lines).rows
+    assert first.session == second.session != stranger.session
+    assert stranger.session.startswith("7-")
