@@ -87,10 +87,13 @@ def _sim(arguments: list[str]) -> int:
         return _overview("pointsman sim", COMMANDS["sim"][1], SIM_COMMANDS, arguments)
     from pointsman.config.compare import CompareConfig
     from pointsman.config.sim import RunConfig
-    from pointsman.simulate.main import compare, run_one
+    from pointsman.config.sweep import SweepConfig
+    from pointsman.simulate.main import compare, run_one, sweep
 
     if name == "run":
         return _configured("sim run", RunConfig, arguments[1:], lambda config, _: run_one(config))
+    if name == "sweep":
+        return _configured("sim sweep", SweepConfig, arguments[1:], lambda config, _: sweep(config))
     return _configured("sim compare", CompareConfig, arguments[1:], lambda config, _: compare(config))
 
 
@@ -109,6 +112,7 @@ PLAN_COMMANDS = {"chains": "split a model over servers too small for it, and cho
 SIM_COMMANDS = {
     "run": "simulate a fleet under one policy",
     "compare": "simulate a fleet under several policies, on the same requests",
+    "sweep": "simulate policies against load, and find the highest rate that each can take",
 }
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {

@@ -36,7 +36,7 @@ def test_a_near_miss_of_a_command_of_sim_is_hinted_at(capsys: pytest.CaptureFixt
     with pytest.raises(SystemExit) as ended:
         main(["sim", "compar"])
     assert ended.value.code == 2
-    assert "no COMMAND 'compar'; did you mean 'compare'? there are: run, compare" in capsys.readouterr().err
+    assert "no COMMAND 'compar'; did you mean 'compare'? there are: run, compare, sweep" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

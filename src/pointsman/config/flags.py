@@ -34,6 +34,8 @@ Settings = TypeVar("Settings", bound=msgspec.Struct)
 
 _SCALARS = ((inspect.IntType, int, "N"), (inspect.FloatType, float, "NUMBER"), (inspect.StrType, str, "TEXT"))
 
+_ITEMS = (inspect.StrType, inspect.FloatType)
+"""What flags can list."""
 
 COMMAND_LINE = "the command line"
 _LARGEST = 2**63
@@ -108,8 +110,8 @@ def _flag_kind(kind: Any) -> Any:
     scalar = (inspect.IntType, inspect.FloatType, inspect.StrType, inspect.BoolType, inspect.LiteralType)
     if isinstance(inner, scalar):
         return inner
-    listed = (inspect.ListType, inspect.VarTupleType)
-    return inner if isinstance(inner, listed) and isinstance(unwrap(inner.item_type), inspect.StrType) else None
+    listed = isinstance(inner, inspect.ListType | inspect.VarTupleType)
+    return inner if listed and isinstance(unwrap(inner.item_type), _ITEMS) else None
 
 
 def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) -> None:
@@ -123,7 +125,9 @@ def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) 
     elif isinstance(kind, inspect.LiteralType):
         options["choices"] = [value for value in kind.values if value is not None]
     elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
-        options |= {"action": "extend", "type": _parts, "metavar": named or "A,B,..."}
+        of_numbers = isinstance(unwrap(kind.item_type), inspect.FloatType)
+        options |= {"action": "extend", "type": numbers if of_numbers else _parts}
+        options["metavar"] = named or ("NUMBER,..." if of_numbers else "A,B,...")
     else:
         parse, usual = next((to, name) for of, to, name in _SCALARS if isinstance(kind, of))
         options |= {"type": parse, "metavar": named or usual}
@@ -133,6 +137,11 @@ def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) 
 def _parts(text: str) -> list[str]:
     """`A,B` as two values; the flag may also be repeated."""
     return [part for part in text.split(",") if part]
+
+
+def numbers(text: str) -> list[float]:
+    """`0.3,1` as two numbers. Raises ValueError; argparse then names this function as what was expected."""
+    return [float(part) for part in _parts(text)]
 
 
 def _told(kind: Any, what: str) -> str | None:
@@ -149,4 +158,4 @@ def _default_text(field: inspect.Field) -> str:
     default = field.default
     if default is msgspec.NODEFAULT or default is None or default is False or default in ((), ""):
         return ""
-    return f" (default: {', '.join(default) if isinstance(default, tuple | list) else default})"
+    return f" (default: {', '.join(map(str, default)) if isinstance(default, tuple | list) else default})"

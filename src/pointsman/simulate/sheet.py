@@ -8,6 +8,7 @@ import msgspec
 
 from pointsman.sim.summary import LENGTHS, Summary
 from pointsman.simulate.standing import PolicyRuns
+from pointsman.simulate.sweep import Swept
 
 _BY_LENGTH = "slowdown_by_length"
 
@@ -18,6 +19,17 @@ def sheet(results: Iterable[PolicyRuns], scene: Mapping[str, object] | None = No
         {**(scene or {}), "policy": result.name, "seed": run.seed, **_figures(run.summary)}
         for result in results
         for run in result.runs
+    ]
+
+
+def swept_sheet(found: Iterable[Swept]) -> list[dict[str, object]]:
+    """The same of sweeps, the scene, load and rate in front."""
+    return [
+        row
+        for swept in found
+        for runs in swept.tried.values()
+        for load, result in sorted(runs.items())
+        for row in sheet([result], {"scene": swept.scene.label, "load": load, "rate_rps": load * swept.scene.unit_rps})
     ]
 
 

@@ -25,6 +25,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     names: tuple[str, ...] = ()
     word: Annotated[str, Meta(description="said first", extra={"metavar": "WORD"})] = ""
     a_part: tuple[str, ...] = ()
+    shares: tuple[float, ...] = (0.5, 1.0)
     loud: bool = False
     polite: bool = True
     inner: Inner = Inner()
@@ -117,6 +118,16 @@ def test_help_tells_description_and_default(capsys: pytest.CaptureFixture[str]) 
     assert "--no-polite" in text
     assert "at most 100 % (default: 0.5)" in text
     assert "{fast,slow}" in text
+
+
+def test_a_flag_lists_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert load(Tree, None, flags("--shares", "0.25,3", "--shares", "7")).shares == (0.25, 3.0, 7.0)
+    with pytest.raises(SystemExit):
+        flags("--shares", "0.25,much")
+    assert "argument --shares: invalid numbers value: '0.25,much'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        flags("--help")
+    assert "--shares NUMBER,... (default: 0.5, 1.0)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_value_of_the_wrong_type_is_not_coerced() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pointsman.cli import main
 from pointsman.simulate import jobs
 from pointsman.simulate import main as commands
+from pointsman.simulate.command import FAILED, INTERRUPTED
 
 SMALL = ("--seconds", "10", "--rate", "6")
 ONCE = (*SMALL, "--seeds", "1", "--jobs", "1")
@@ -66,7 +67,7 @@ def test_an_interrupt_ends_with_a_line(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(commands, "run", interrupted)
     monkeypatch.setattr(jobs, "measure", interrupted)
     for command in (["run"], ["compare", "--jobs", "1"]):
-        assert main(["sim", *command, *SMALL]) == commands.INTERRUPTED
+        assert main(["sim", *command, *SMALL]) == INTERRUPTED
         assert f"pointsman sim {command[0]}: interrupted" in capsys.readouterr().err
 
 
@@ -77,7 +78,7 @@ def test_a_run_that_fails_ends_with_its_settings(
         raise ZeroDivisionError("too bad")
 
     monkeypatch.setattr(jobs, "measure", broken)
-    assert main(["sim", "compare", *ONCE, "--policies", "jffc"]) == commands.FAILED
+    assert main(["sim", "compare", *ONCE, "--policies", "jffc"]) == FAILED
     assert "pointsman sim compare: jffc, seed 1: ZeroDivisionError: too bad\n" in capsys.readouterr().err
 
 
@@ -108,3 +109,18 @@ def test_what_cannot_be_used_is_told_before_the_work(
     err = capsys.readouterr().err
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_sweep_leaves_a_row_for_every_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "runs.csv"
+    what = ["--seconds", "20", "--seeds", "1", "--jobs", "1", "--policies", "jffc,two_choices", "--loads", "0.3,0.6"]
+    assert main(["sim", "sweep", *what, "--refine", "1", "--json", "--csv", str(path)]) == 0
+    (scene,) = json.loads(capsys.readouterr().out)["scenes"]
+    tried = [(one["name"], row["load"]) for one in scene["policies"] for row in one["loads"]]
+    assert {(name, load) for name in ("jffc", "two_choices") for load in (0.3, 0.6)} < set(tried)
+    assert len(path.read_text().splitlines()) == 1 + len(tried)
+
+
+def test_a_sweep_with_a_pace_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "sweep", "--rate", "3"]) == 2
+    assert "`rate`: the pace of a sweep is said by `loads`" in capsys.readouterr().err

@@ -1,31 +1,18 @@
 """How policies stand: means, intervals, and who ties with the best."""
 
-import msgspec
-import numpy as np
 import pytest
+from tests.support.measured import measured
 
-from pointsman.observe.comparison import Window
 from pointsman.sim.statistics import Interval
-from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, summarized
-from pointsman.simulate.cases import Measured
 from pointsman.simulate.standing import FEW, MANY, SUCCESS, TTFT_MEAN, PolicyRuns, by_policy, standing, winners_of
-
-DID = (NodeFigures("a", 1, None, 10, 0, 0, 0.5, 10),)
-TERMS = Terms(Window(0.0, 10.0), Slo(), ("a",), (1.0,), lambda prompts, _outputs: np.ones_like(prompts))
-BLANK = summarized("", [], TERMS, DID)
-
-
-def summary(name: str, **figures: float | None) -> Summary:
-    return msgspec.structs.replace(BLANK, name=name, success=1.0, **figures)
 
 
 def runs(name: str, *ttft: float | None) -> PolicyRuns:
-    seeds = enumerate(ttft, 1)
-    return PolicyRuns(name, tuple(Measured(seed, summary(name, ttft_mean_s=value), DID) for seed, value in seeds))
+    return PolicyRuns(name, tuple(measured(name, seed, ttft_mean_s=value) for seed, value in enumerate(ttft, 1)))
 
 
 def test_results_are_put_in_order_by_policy() -> None:
-    found = [Measured(seed, summary(name), DID) for seed in (1, 2) for name in ("x", "y")]
+    found = [measured(name, seed) for seed in (1, 2) for name in ("x", "y")]
     results = by_policy(("x", "y"), found)
     assert [(one.name, [(run.seed, run.summary.name) for run in one.runs]) for one in results] == [
         ("x", [(1, "x"), (2, "x")]),
