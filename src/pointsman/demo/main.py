@@ -22,7 +22,8 @@ from pointsman.config.flags import ConfigError
 from pointsman.observe.columns import ARROWS, rows_of
 from pointsman.observe.page import Disturbance, Page
 from pointsman.observe.page import Run as PageRun
-from pointsman.observe.report import MissingExtra, check_libraries, render
+from pointsman.observe.pages import MissingExtra, check_libraries
+from pointsman.observe.report import render
 from pointsman.observe.table import MARKS, comparison_table
 from pointsman.workload.rows import TraceError
 

@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from pointsman.observe import figures as figures_module
-from pointsman.observe import report
+from pointsman.observe import pages
 from pointsman.observe.comparison import Sample, Window, figures
 from pointsman.observe.page import Disturbance, Page, Run
-from pointsman.observe.report import MissingExtra, render
+from pointsman.observe.pages import MissingExtra
+from pointsman.observe.report import render
 
 WINDOW = Window(5.0, 20.0)
 NODES = ("fast", "slow")
@@ -76,11 +76,6 @@ def test_the_result_stands_before_what_was_measured(html):
     assert places == sorted(places)
 
 
-def test_curves_of_many_policies_differ():
-    looks = figures_module.lines([str(number) for number in range(18)])
-    assert len({(line.colour, line.dash) for line in looks}) == 18
-
-
 def test_equal_pages_give_equal_text(html):
     assert render(page()) == html
 
@@ -91,6 +86,6 @@ def test_little_to_show_is_shown_too(changes):
 
 
 def test_a_missing_library_is_named_with_the_cure(monkeypatch):
-    monkeypatch.setattr(report, "find_spec", lambda name: None if name == "jinja2" else object())
+    monkeypatch.setattr(pages, "find_spec", lambda name: None if name == "jinja2" else object())
     with pytest.raises(MissingExtra, match=r"needs jinja2: pip install 'pointsman\[report\]'"):
         render(page())

@@ -1,0 +1,26 @@
+"""How figures are drawn."""
+
+from pointsman.observe.drawing import INK, RULE, lines, panel, shades, svg
+
+
+def test_curves_of_many_policies_differ() -> None:
+    looks = lines([str(number) for number in range(28)])
+    assert len({(line.colour, line.dash) for line in looks}) == 28
+
+
+def test_ink_and_rules_follow_the_page() -> None:
+    figure, axes = panel(2.0)
+    axes.plot([0, 1], [0, 1], **lines(list("abcdefg"))[-1].look())
+    axes.grid(color=RULE)
+    text = svg(figure)
+    assert text.startswith("<svg")
+    assert "currentColor" in text
+    assert "var(--rule)" in text
+    assert INK not in text
+    assert lines(list("abcdefg"))[-1].stroke == "currentColor"
+
+
+def test_shades_run_from_light_to_dark() -> None:
+    brightness = [sum(int(shade[k : k + 2], 16) for k in (1, 3, 5)) for shade in shades()]
+    assert brightness == sorted(brightness, reverse=True)
+    assert len(set(brightness)) == 5
