@@ -12,29 +12,17 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name
-from pointsman.config.traces import trace_file
 from pointsman.engine.settings import Positive, PositiveFloat
 from pointsman.sim.fleet import Node, NodeKind, nodes_of, resized
 from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
 from pointsman.sim.presets import FLEETS
-from pointsman.workload.rows import Trace, TraceError
-from pointsman.workload.timed_trace import TOKENS_PER_BLOCK, TimedTraceFormat
-from pointsman.workload.traces import part_of, repeated
+from pointsman.workload.kinds import ClientKind
+from pointsman.workload.presets import WORKLOADS
 
 Delay = Annotated[float, Meta(ge=0, le=60)]
 SpreadName = Literal["in_turn", "by_session"]
+ArrivalsName = Literal["poisson", "gamma", "weibull", "modulated", "ramp", "trace"]
 Part = Literal["all", "first_half", "second_half"]
-OF_TRACES = (
-    "lenient",
-    "trace_block_tokens",
-    "trace_unit",
-    "part",
-    "from_request",
-    "requests_count",
-    "open_loop",
-    "repeat",
-)
-"""Settings that mean something beside a trace only."""
 
 
 class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +37,14 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     gateways: Annotated[int, Meta(ge=1, le=64, description="gateways before the nodes, each with its own view")] = 1
     spread: Annotated[SpreadName, Meta(description="how requests come to several gateways")] = "in_turn"
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
+    workload: Annotated[
+        Name | None, Meta(description=f"preset of clients: {', '.join(WORKLOADS)} (default: assistant)")
+    ] = None
+    clients: tuple[ClientKind, ...] = ()
+    arrivals: Annotated[
+        ArrivalsName | None,
+        Meta(description="law by which dialogues begin; `trace`: with the gaps of the trace"),
+    ] = None
     trace: Annotated[
         File, Meta(description="trace to run: Mooncake, Bailian, Azure, BurstGPT, vLLM's timed_trace or a recording")
     ] = ""
@@ -125,53 +121,10 @@ def built(config: SimConfig, name: str, key: str) -> Policy:
         raise ConfigError(f"`{key}`: {error}") from None
 
 
-def sim_trace(config: SimConfig) -> Trace | None:
-    """The part of the trace that is asked for, if one is named. Raises ConfigError when it cannot be opened or read."""
-    if not config.trace:
-        return None
-    try:
-        whole = trace_file(config.trace, lenient=config.lenient, timed=_timed_trace(config))
-        return repeated(_part(whole, config), config.repeat)
-    except TraceError as error:
-        raise ConfigError(f"`trace`: {error}") from None
-
-
-def _timed_trace(config: SimConfig) -> TimedTraceFormat | None:
-    if config.trace_block_tokens is None and config.trace_unit is None:
-        return None
-    return TimedTraceFormat(config.trace_block_tokens or TOKENS_PER_BLOCK, 1e-3 if config.trace_unit == "ms" else 1.0)
-
-
-def _part(trace: Trace, config: SimConfig) -> Trace:
-    half = len(trace.rows) // 2
-    begin, end = {"all": (0, None), "first_half": (0, half), "second_half": (half, None)}[config.part]
-    half_trace = part_of(trace, begin, end)
-    return part_of(half_trace, config.from_request, config.requests_count)
-
-
 def check_journal(config: RunConfig) -> None:
     """Whether there is one gateway for one journal. Raises ConfigError."""
     if config.journal and config.gateways > 1:
         raise ConfigError("`journal`: it holds the calls of one gateway, and there are several; leave one of them out")
-
-
-def check_pace(config: SimConfig) -> None:
-    """Whether the settings say how fast requests come, and only once. Raises ConfigError."""
-    given = [key for key in ("rate", "rate_factor", "load") if getattr(config, key) is not None]
-    if len(given) > 1:
-        raise ConfigError(f"`{given[1]}`: how fast requests come is said by `{given[0]}` already")
-    if config.trace and config.load is not None:
-        raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
-    if not config.trace and config.rate_factor is not None:
-        raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
-
-
-def check_trace_settings(config: SimConfig) -> None:
-    """Whether there is a trace where settings speak of one. Raises ConfigError."""
-    usual = SimConfig()
-    for key in OF_TRACES:
-        if not config.trace and getattr(config, key) != getattr(usual, key):
-            raise ConfigError(f"`{key}`: there is no trace that it could concern; name one by `trace`")
 
 
 def output_file(path: str, key: str) -> BinaryIO:

@@ -6,7 +6,8 @@ from msgspec import Meta
 
 from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import ConfigError, Names
-from pointsman.config.sim import SimConfig, check_pace
+from pointsman.config.sim import SimConfig
+from pointsman.config.sim_load import check_pace
 from pointsman.engine.settings import PositiveFloat
 
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -13,7 +13,7 @@ from pointsman.brain.model.request import Chain
 from pointsman.sim.fleet import MODEL
 from pointsman.workload.blocks import answered_blocks, fitted, session_blocks
 from pointsman.workload.rows import Trace, TraceRow
-from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
+from pointsman.workload.sessions import Session
 from pointsman.workload.turns import has_sessions, sessions_of
 
 LINK_TOKENS = 64
@@ -116,23 +116,6 @@ Demands = Callable[[int], Demand]
 """The demand of a seed. A trace is the same for all."""
 
 
-def session_demand(seed: int, requests_per_second: float, seconds: float, most_tokens: int) -> Demand:
-    """Dialogues (`ASSISTANT`) that begin over `seconds`, at the rate that gives so many requests once under way.
-
-    A dialogue ends before the turn that would exceed `most_tokens`, prompt and answer.
-    """
-    rate = requests_per_second / ASSISTANT.turns_expected()
-    sessions = draw_sessions(ASSISTANT, seed=seed, rate=rate, seconds=seconds)
-    dialogues = tuple(_dialogue(session, most_tokens) for session in sessions)
-    ended = sum(len(one.asks) < len(session.turns) for one, session in zip(dialogues, sessions, strict=True))
-    return Demand(
-        dialogues,
-        f"dialogues over {ASSISTANT.system_prompts} shared system prompts, closed loop, "
-        f"planned for {requests_per_second:.2f} requests/s",
-        (f"{ended} dialogues end early, at the engines' limit of {most_tokens} tokens",) if ended else (),
-    )
-
-
 def trace_demand(trace: Trace, seconds: float, most_tokens: int, *, open_loop: bool = False) -> Demand:
     """The requests of the trace's first `seconds`; what exceeds `most_tokens` is clipped, and counted.
 
@@ -163,13 +146,3 @@ def _session(rows: Sequence[TraceRow]) -> Dialogue:
         priority=first.priority,
         plain=sum(row.plain for row in rows) / len(rows),
     )
-
-
-def _dialogue(session: Session, most_tokens: int) -> Dialogue:
-    asks: list[Ask] = []
-    for turn in range(len(session.turns)):
-        ask = TurnAsk(session, turn)
-        if ask.prompt_tokens + ask.output_tokens > most_tokens:
-            break
-        asks.append(ask)
-    return Dialogue(session.start_s, str(session.number), tuple(asks))

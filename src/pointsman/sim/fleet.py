@@ -81,6 +81,13 @@ def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False, catalogue: Cat
     return nodes
 
 
+def serving(nodes: Iterable[Node], models: tuple[str, ...]) -> tuple[Node, ...]:
+    """The same nodes, each serving all of these models."""
+    return tuple(
+        msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, models=models)) for node in nodes
+    )
+
+
 def _nodes(kind: NodeKind, declare: bool, catalogue: Catalogue) -> list[Node]:
     profile = profile_of(kind.engine(), catalogue)
     specs = [NodeSpec(url=f"http://{name}", id=name, engine="vllm", models=(MODEL,)) for name in kind.names()]

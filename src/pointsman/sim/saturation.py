@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.virtual import Sample, saturation_rps
 from pointsman.workload.blocks import session_blocks
-from pointsman.workload.sessions import ASSISTANT, Session, draw_sessions
+from pointsman.workload.kinds import ClientKind, sessions_of_kinds
+from pointsman.workload.presets import WORKLOADS
+from pointsman.workload.sessions import Session
 
-SAMPLE_SESSIONS = 150
-"""About 430 requests: enough for a saturation rate within a few per cent."""
+SAMPLE_REQUESTS = 369
+"""Planned requests of the sample: enough for a saturation rate within a few per cent."""
 NOMINAL_ANSWER_S = 4.0
 """Only orders the sample as a run would interleave it."""
 
@@ -30,12 +32,19 @@ def fleet_saturation(profiles: Iterable[EngineProfile], samples: Sequence[Sample
     return total
 
 
-def session_samples(seed: int, block_tokens: int) -> list[Sample]:
-    """Requests of the generated dialogues (`ASSISTANT`), in the order a run would send them."""
-    sessions = draw_sessions(ASSISTANT, seed=seed, rate=1.0, seconds=SAMPLE_SESSIONS)
-    timed = [(at, session, turn) for session in sessions for turn, at in enumerate(_nominal(session))]
+def session_samples(
+    seed: int,
+    block_tokens: int,
+    kinds: Sequence[ClientKind] = WORKLOADS["assistant"],
+    most_tokens: int | None = None,
+) -> list[Sample]:
+    """Requests of generated dialogues, in the order a run would send them; those above `most_tokens` are left out."""
+    whole = sum(kind.share for kind in kinds)
+    turns = sum(kind.share / whole * kind.turns_expected() for kind in kinds)
+    drawn = sessions_of_kinds(kinds, seed=seed, requests_per_second=turns, seconds=SAMPLE_REQUESTS / turns)
+    timed = [(at, session, turn) for _, session in drawn for turn, at in enumerate(_nominal(session))]
     timed.sort(key=lambda item: item[0])
-    return [
+    samples = [
         Sample(
             prompt_tokens=session.prompt_tokens(turn),
             output_tokens=session.turns[turn].output_tokens,
@@ -43,6 +52,7 @@ def session_samples(seed: int, block_tokens: int) -> list[Sample]:
         )
         for _, session, turn in timed
     ]
+    return [one for one in samples if most_tokens is None or one.prompt_tokens + one.output_tokens <= most_tokens]
 
 
 def _nominal(session: Session) -> list[float]:

@@ -3,22 +3,16 @@
 import msgspec
 
 from pointsman.brain.policies.base import Policy
-from pointsman.config.flags import ConfigError
-from pointsman.config.sim import SimConfig, check_pace, check_trace_settings, fleet_of, incidents_of, sim_trace
+from pointsman.config.sim import SimConfig, fleet_of, incidents_of
 from pointsman.sim.clients import Habits
 from pointsman.sim.cluster import by_session, in_turn
-from pointsman.sim.demand import Demand, session_demand, trace_demand
+from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Experiment
 from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Delays
 from pointsman.sim.incidents import Incidents
-from pointsman.sim.saturation import fleet_saturation, session_samples
 from pointsman.sim.summary import Slo
-from pointsman.workload.rows import Trace, TraceError
-from pointsman.workload.traces import at_rate
-from pointsman.workload.turns import with_pauses
-
-USUAL_LOAD = 0.7
+from pointsman.simulate.load import loaded
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -60,43 +54,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 def planned(config: SimConfig) -> Plan:
     """The plan that the settings ask for. Raises ConfigError for settings that cannot be used."""
-    check_pace(config)
-    check_trace_settings(config)
     nodes = fleet_of(config)
     incidents = incidents_of(config, nodes)
-    most_tokens = min(node.profile.max_model_len for node in nodes)
-    seconds, rate = config.seconds, None
-    trace = sim_trace(config)
-    if trace is not None:
-        paced = _paced(trace if config.open_loop else with_pauses(trace), config)
-        seconds = min(seconds, _lasts(paced) or seconds)
-        demands = (trace_demand(paced, seconds, most_tokens, open_loop=config.open_loop),) * config.seeds
-    else:
-        rate = config.rate or (config.load or USUAL_LOAD) * saturation(nodes, config.seed)
-        seeds = range(config.seed, config.seed + config.seeds)
-        demands = tuple(session_demand(seed, rate, seconds, most_tokens) for seed in seeds)
-    if not all(one.dialogues for one in demands):
-        raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
-    return Plan(config, nodes, incidents, demands, seconds, rate)
-
-
-def _paced(trace: Trace, config: SimConfig) -> Trace:
-    """The trace at the pace asked for; its own if none is."""
-    if config.rate is None and config.rate_factor is None:
-        return trace
-    own = len(trace.rows) / trace.seconds if trace.seconds else 0.0
-    try:
-        return at_rate(trace, config.rate or (config.rate_factor or 1.0) * own)
-    except TraceError as error:
-        raise ConfigError(f"`trace`: {error}") from None
-
-
-def _lasts(trace: Trace) -> float:
-    """Seconds the trace lasts: to its last request, and as long again as requests are apart on average."""
-    return trace.seconds * len(trace.rows) / max(1, len(trace.rows) - 1)
-
-
-def saturation(nodes: tuple[Node, ...], seed: int) -> float:
-    """Requests per second of generated dialogues that the fleet could finish."""
-    block_tokens = nodes[0].profile.limits.block_size
-    return fleet_saturation((node.profile for node in nodes), session_samples(seed, block_tokens))
+    load = loaded(config, nodes)
+    return Plan(config, load.nodes, incidents, load.demands, load.seconds, load.rate)

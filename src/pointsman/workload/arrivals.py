@@ -1,7 +1,8 @@
 """When requests (or sessions) arrive.
 
-Renewal processes of a given mean rate and burstiness (Poisson, gamma, Weibull), and Poisson processes whose rate moves:
-by a ramp, or between the states of a Markov chain. All return ascending seconds in [0, seconds).
+Renewal processes of a given mean rate and burstiness (Poisson, gamma, Weibull); Poisson processes whose rate moves, by
+a ramp or between the states of a Markov chain; a real trace's at another rate. All return ascending seconds in
+[0, seconds).
 """
 
 from collections.abc import Callable, Sequence
@@ -72,6 +73,23 @@ def modulated_arrivals(
         parts.append(np.sort(rng.uniform(now, until, int(rng.poisson(rates[state] * (until - now))))))
         state, now = int((state + rng.integers(1, len(rates))) % len(rates)), until
     return np.concatenate(parts)
+
+
+def retimed_arrivals(
+    rng: np.random.Generator, moments: NDArray[np.float64], rate: float, seconds: float
+) -> NDArray[np.float64]:
+    """The gaps between `moments` (ascending), all stretched alike to a mean of `rate` per second.
+
+    They begin somewhere among them, drawn, and go round where they do not suffice. Raises ValueError unless the moments
+    span some time, and rate and seconds are positive.
+    """
+    span = float(moments[-1] - moments[0]) if len(moments) else 0.0
+    if span <= 0 or rate <= 0 or seconds <= 0:
+        raise ValueError(f"{len(moments)} moments over {span} s make no arrivals at {rate} per second for {seconds} s")
+    gaps = np.append(np.diff(moments), span / (len(moments) - 1))
+    gaps *= 1 / (rate * gaps.mean())
+    gaps = np.roll(gaps, -int(rng.integers(len(gaps))))
+    return _renewed(lambda size: np.resize(gaps, len(gaps) * -(-size // len(gaps))), rate, seconds)
 
 
 def _renewed(draw: Callable[[int], NDArray[np.float64]], rate: float, seconds: float) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Lengths(msgspec.Struct, frozen=True, kw_only=True):
+class Lengths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A law of token counts.
 
     `median` and `sigma` (of the logarithm) shape the body; a draw belongs to the tail with probability `tail_share`,

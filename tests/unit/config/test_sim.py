@@ -12,12 +12,9 @@ from pointsman.config.sim import (
     SimConfig,
     built,
     check_journal,
-    check_pace,
-    check_trace_settings,
     fleet_of,
     incidents_of,
     output_file,
-    sim_trace,
 )
 from pointsman.sim.fleet import NodeKind
 from pointsman.sim.incidents import Failure, Incidents, Slowdown
@@ -26,7 +23,6 @@ from pointsman.sim.incidents import Failure, Incidents, Slowdown
 @pytest.mark.parametrize("tree", [RunConfig, CompareConfig])
 def test_defaults_are_valid_by_their_own_rules(tree: type[SimConfig]) -> None:
     assert msgspec.convert(msgspec.to_builtins(tree()), tree) == tree()
-    check_pace(tree())
     assert fleet_of(tree())
 
 
@@ -44,19 +40,6 @@ def test_defaults_are_valid_by_their_own_rules(tree: type[SimConfig]) -> None:
 def test_what_cannot_be_is_refused_by_key(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         convert(wrong, CompareConfig, "sim.toml")
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"rate": 1.0, "load": 0.5}, "`load`: how fast requests come is said by `rate` already"),
-        ({"rate_factor": 2.0}, "`rate_factor`: there is no trace"),
-        ({"trace": "t", "load": 0.5}, "`load`: a trace has its own pace"),
-    ],
-)
-def test_the_pace_is_said_once_and_where_it_means_something(settings: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        check_pace(SimConfig(**settings))  # type: ignore[arg-type]
 
 
 def test_nodes_of_the_file_replace_the_preset() -> None:
@@ -102,38 +85,6 @@ def test_a_policy_gets_its_parameters() -> None:
         built(config, "jfc", "policies")
     with pytest.raises(ConfigError, match="has no parameter 'nope'"):
         built(SimConfig(parameters={"jffc": {"nope": 1}}), "jffc", "policy")
-
-
-def test_a_broken_trace_is_told_by_row_and_column(tmp_path: Path) -> None:
-    assert sim_trace(SimConfig()) is None
-    path = tmp_path / "t.csv"
-    path.write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,many,10\n")
-    with pytest.raises(ConfigError, match=r"`trace`: t\.csv, line 2: ContextTokens is 'many'"):
-        sim_trace(SimConfig(trace=str(path)))
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ConfigError, match="begins no known format"):
-        sim_trace(SimConfig(trace=str(path)))
-
-
-def test_a_part_of_the_trace_can_be_taken_and_repeated(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    path.write_text("".join(f'{{"timestamp": {k}, "input_length": {k + 1}, "output_length": 1}}\n' for k in range(8)))
-
-    def sizes(**settings: object) -> list[int]:
-        trace = sim_trace(SimConfig(trace=str(path), **settings))  # type: ignore[arg-type]
-        assert trace is not None
-        return [row.prompt_tokens for row in trace.rows]
-
-    assert sizes(part="first_half") + sizes(part="second_half") == sizes() == list(range(1, 9))
-    assert sizes(part="second_half", from_request=1, requests_count=2, repeat=2) == [6, 7, 6, 7]
-    with pytest.raises(ConfigError, match=r"`trace`: t.jsonl: there is no request number 4; it has 4"):
-        sizes(part="first_half", from_request=4)
-
-
-def test_without_a_trace_nothing_can_be_said_of_it() -> None:
-    check_trace_settings(SimConfig(trace="t", repeat=2))
-    with pytest.raises(ConfigError, match="`repeat`: there is no trace that it could concern"):
-        check_trace_settings(SimConfig(repeat=2))
 
 
 def test_a_journal_is_of_one_gateway() -> None:

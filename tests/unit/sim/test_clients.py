@@ -4,8 +4,8 @@ import pytest
 from tests.support.simulated import uneven
 
 from pointsman.sim.clients import Clients, Habits
-from pointsman.sim.demand import session_demand
 from pointsman.sim.exchange import Exchange
+from pointsman.sim.generated import session_demand
 from pointsman.sim.loop import Loop, Rank
 
 DIALOGUES = session_demand(1, 4.0, 30.0, 32_768).dialogues

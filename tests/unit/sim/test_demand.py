@@ -2,7 +2,8 @@
 
 from itertools import pairwise
 
-from pointsman.sim.demand import LINK_TOKENS, session_demand, trace_demand
+from pointsman.sim.demand import LINK_TOKENS, trace_demand
+from pointsman.sim.generated import session_demand
 from pointsman.workload.rows import Trace, TraceRow
 
 ROWS = (

@@ -1,0 +1,102 @@
+"""What the settings of `pointsman sim` say of the load: which requests, of whom, and how fast they come."""
+
+from pointsman.config.flags import ConfigError
+from pointsman.config.sim import SimConfig
+from pointsman.config.traces import trace_file
+from pointsman.workload.kinds import ClientKind
+from pointsman.workload.laws import Arrivals
+from pointsman.workload.presets import WORKLOADS
+from pointsman.workload.rows import Trace, TraceError
+from pointsman.workload.timed_trace import TOKENS_PER_BLOCK, TimedTraceFormat
+from pointsman.workload.traces import part_of, repeated
+
+OF_TRACES = (
+    "lenient",
+    "trace_block_tokens",
+    "trace_unit",
+    "part",
+    "from_request",
+    "requests_count",
+    "open_loop",
+    "repeat",
+)
+"""Settings that mean something beside a trace only."""
+USUAL = "assistant"
+
+
+def kinds_of(config: SimConfig) -> tuple[ClientKind, ...] | None:
+    """The clients whose dialogues are generated: of the file, else of the preset; None where a trace says all.
+
+    Raises ConfigError for an unknown preset, for a name given twice, and for what goes ill with a trace.
+    """
+    if config.trace and config.arrivals != "trace":
+        _refuse_beside_a_trace(config)
+        return None
+    if config.arrivals == "trace" and not config.trace:
+        raise ConfigError("`arrivals`: there is no trace to arrive as; name one by `trace`")
+    name = config.workload or USUAL
+    if not config.clients and name not in WORKLOADS:
+        raise ConfigError(f"`workload`: no preset named {name!r}; there are: {', '.join(WORKLOADS)}")
+    kinds = config.clients or WORKLOADS[name]
+    names = [kind.name for kind in kinds]
+    for place, each in enumerate(names):
+        if each in names[:place]:
+            raise ConfigError(f"`clients[{place}].name`: {each!r} is named twice")
+    return kinds
+
+
+def _refuse_beside_a_trace(config: SimConfig) -> None:
+    for key in ("workload", "clients", "arrivals"):
+        if getattr(config, key):
+            raise ConfigError(
+                f"`{key}`: the trace says what is asked and when; to have its arrivals alone, set `arrivals` to `trace`"
+            )
+
+
+def law_of(config: SimConfig) -> Arrivals | None:
+    """The law that replaces the clients' own, if one is named."""
+    return None if config.arrivals is None or config.arrivals == "trace" else Arrivals(law=config.arrivals)
+
+
+def sim_trace(config: SimConfig) -> Trace | None:
+    """The part of the trace that is asked for, if one is named. Raises ConfigError when it cannot be opened or read."""
+    if not config.trace:
+        return None
+    try:
+        whole = trace_file(config.trace, lenient=config.lenient, timed=_timed_trace(config))
+        return repeated(_part(whole, config), config.repeat)
+    except TraceError as error:
+        raise ConfigError(f"`trace`: {error}") from None
+
+
+def _timed_trace(config: SimConfig) -> TimedTraceFormat | None:
+    if config.trace_block_tokens is None and config.trace_unit is None:
+        return None
+    return TimedTraceFormat(config.trace_block_tokens or TOKENS_PER_BLOCK, 1e-3 if config.trace_unit == "ms" else 1.0)
+
+
+def _part(trace: Trace, config: SimConfig) -> Trace:
+    half = len(trace.rows) // 2
+    begin, end = {"all": (0, None), "first_half": (0, half), "second_half": (half, None)}[config.part]
+    half_trace = part_of(trace, begin, end)
+    return part_of(half_trace, config.from_request, config.requests_count)
+
+
+def check_pace(config: SimConfig) -> None:
+    """Whether the settings say how fast requests come, and only once. Raises ConfigError."""
+    given = [key for key in ("rate", "rate_factor", "load") if getattr(config, key) is not None]
+    if len(given) > 1:
+        raise ConfigError(f"`{given[1]}`: how fast requests come is said by `{given[0]}` already")
+    whole_trace = config.trace and config.arrivals != "trace"
+    if whole_trace and config.load is not None:
+        raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
+    if not whole_trace and config.rate_factor is not None:
+        raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
+
+
+def check_trace_settings(config: SimConfig) -> None:
+    """Whether there is a trace where settings speak of one. Raises ConfigError."""
+    usual = SimConfig()
+    for key in OF_TRACES:
+        if not config.trace and getattr(config, key) != getattr(usual, key):
+            raise ConfigError(f"`{key}`: there is no trace that it could concern; name one by `trace`")
