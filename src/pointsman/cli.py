@@ -107,6 +107,18 @@ def _plan(arguments: list[str]) -> int:
     return _configured("plan chains", ChainsConfig, arguments[1:], lambda config, _: chains(config), EXAMPLE)
 
 
+def _cache(arguments: list[str]) -> int:
+    name = arguments[0] if arguments else ""
+    if name not in CACHE_COMMANDS:
+        return _overview("pointsman cache", COMMANDS["cache"][1], CACHE_COMMANDS, arguments)
+    from pointsman.cache_replay import main as run
+    from pointsman.config.cache import CacheReplayConfig
+
+    return _configured("cache replay", CacheReplayConfig, arguments[1:], lambda config, _: run(config))
+
+
+CACHE_COMMANDS = {"replay": "compare eviction rules on the prompts of a trace"}
+
 PLAN_COMMANDS = {"chains": "split a model over servers too small for it, and choose the chains that jobs take"}
 
 SIM_COMMANDS = {
@@ -121,7 +133,14 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "demo": (_demo, "compare policies on emulated engines"),
     "replay": (_replay, "make the decisions of a recorded run again"),
     "sim": (_sim, "try policies offline, on a simulated fleet"),
+    "cache": (_cache, "study what a prefix cache should keep"),
     "plan": (_plan, "plan what to run where, before anything runs"),
+}
+
+_SUBCOMMANDS = {
+    f"{group} {name}": what
+    for group, commands in (("sim", SIM_COMMANDS), ("plan", PLAN_COMMANDS), ("cache", CACHE_COMMANDS))
+    for name, what in commands.items()
 }
 
 
@@ -139,7 +158,7 @@ def _configured(
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
 
-    about = COMMANDS[name][1] if name in COMMANDS else (SIM_COMMANDS | PLAN_COMMANDS)[name.split()[1]]
+    about = COMMANDS[name][1] if name in COMMANDS else _SUBCOMMANDS[name]
     parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=about)
     if example:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter

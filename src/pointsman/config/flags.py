@@ -34,7 +34,7 @@ Settings = TypeVar("Settings", bound=msgspec.Struct)
 
 _SCALARS = ((inspect.IntType, int, "N"), (inspect.FloatType, float, "NUMBER"), (inspect.StrType, str, "TEXT"))
 
-_ITEMS = (inspect.StrType, inspect.FloatType)
+_ITEMS = (inspect.StrType, inspect.FloatType, inspect.IntType)
 """What flags can list."""
 
 COMMAND_LINE = "the command line"
@@ -125,9 +125,8 @@ def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) 
     elif isinstance(kind, inspect.LiteralType):
         options["choices"] = [value for value in kind.values if value is not None]
     elif isinstance(kind, inspect.ListType | inspect.VarTupleType):
-        of_numbers = isinstance(unwrap(kind.item_type), inspect.FloatType)
-        options |= {"action": "extend", "type": numbers if of_numbers else _parts}
-        options["metavar"] = named or ("NUMBER,..." if of_numbers else "A,B,...")
+        parse, usual = next(told for of, *told in _LISTS if isinstance(unwrap(kind.item_type), of))
+        options |= {"action": "extend", "type": parse, "metavar": named or usual}
     else:
         parse, usual = next((to, name) for of, to, name in _SCALARS if isinstance(kind, of))
         options |= {"type": parse, "metavar": named or usual}
@@ -142,6 +141,18 @@ def _parts(text: str) -> list[str]:
 def numbers(text: str) -> list[float]:
     """`0.3,1` as two numbers. Raises ValueError; argparse then names this function as what was expected."""
     return [float(part) for part in _parts(text)]
+
+
+def whole_numbers(text: str) -> list[int]:
+    """`3,10` as two whole numbers. Raises ValueError; argparse then names this function as what was expected."""
+    return [int(part) for part in _parts(text)]
+
+
+_LISTS = (
+    (inspect.FloatType, numbers, "NUMBER,..."),
+    (inspect.IntType, whole_numbers, "N,..."),
+    (inspect.StrType, _parts, "A,B,..."),
+)
 
 
 def _told(kind: Any, what: str) -> str | None:

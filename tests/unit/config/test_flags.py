@@ -26,6 +26,7 @@ class Tree(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     word: Annotated[str, Meta(description="said first", extra={"metavar": "WORD"})] = ""
     a_part: tuple[str, ...] = ()
     shares: tuple[float, ...] = (0.5, 1.0)
+    sizes: tuple[int, ...] = ()
     loud: bool = False
     polite: bool = True
     inner: Inner = Inner()
@@ -128,6 +129,13 @@ def test_a_flag_lists_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         flags("--help")
     assert "--shares NUMBER,... (default: 0.5, 1.0)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_flag_lists_whole_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert load(Tree, None, flags("--sizes", "3,100", "--sizes", "7")).sizes == (3, 100, 7)
+    with pytest.raises(SystemExit):
+        flags("--sizes", "3,1.5")
+    assert "argument --sizes: invalid whole_numbers value: '3,1.5'" in capsys.readouterr().err
 
 
 def test_a_value_of_the_wrong_type_is_not_coerced() -> None:
