@@ -87,13 +87,17 @@ def _sim(arguments: list[str]) -> int:
         return _overview("pointsman sim", COMMANDS["sim"][1], SIM_COMMANDS, arguments)
     from pointsman.config.compare import CompareConfig
     from pointsman.config.sim import RunConfig
+    from pointsman.config.sim_replay import SimReplayConfig
     from pointsman.config.sweep import SweepConfig
     from pointsman.simulate.main import compare, run_one, sweep
+    from pointsman.simulate.replay import replay
 
     if name == "run":
         return _configured("sim run", RunConfig, arguments[1:], lambda config, _: run_one(config))
     if name == "sweep":
         return _configured("sim sweep", SweepConfig, arguments[1:], lambda config, _: sweep(config))
+    if name == "replay":
+        return _configured("sim replay", SimReplayConfig, arguments[1:], lambda config, _: replay(config))
     return _configured("sim compare", CompareConfig, arguments[1:], lambda config, _: compare(config))
 
 
@@ -125,6 +129,7 @@ SIM_COMMANDS = {
     "run": "simulate a fleet under one policy",
     "compare": "simulate a fleet under several policies, on the same requests",
     "sweep": "simulate policies against load, and find the highest rate that each can take",
+    "replay": "simulate recorded traffic under several policies",
 }
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {

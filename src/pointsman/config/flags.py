@@ -28,6 +28,8 @@ Name = Annotated[str, Meta(extra={"metavar": "NAME"})]
 Names = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME,..."})]
 Networks = Annotated[tuple[str, ...], Meta(extra={"metavar": "NETWORK,..."})]
 Paths = Annotated[tuple[str, ...], Meta(extra={"metavar": "PATH,..."})]
+Recordings = Annotated[tuple[str, ...], Meta(extra={"metavar": "FILE", "positional": "yes"})]
+Span = Annotated[float, Meta(ge=0, le=3600)]
 Urls = Annotated[tuple[str, ...], Meta(extra={"metavar": "URL"})]
 
 Settings = TypeVar("Settings", bound=msgspec.Struct)
@@ -47,7 +49,10 @@ class ConfigError(Exception):
 
 
 def add_flags(parser: argparse.ArgumentParser, tree: type[msgspec.Struct]) -> None:
-    """Give `parser` one `--kebab-case` flag for each scalar or list field of `tree`; nested tables are for files."""
+    """Give `parser` one `--kebab-case` flag for each scalar or list field of `tree`; nested tables are for files.
+
+    A list whose type is told to be "positional" is given by arguments without a flag.
+    """
     for field in inspect.type_info(tree).fields:  # type: ignore[attr-defined]
         kind = _flag_kind(field.type)
         if kind is not None:
@@ -119,6 +124,10 @@ def _add_flag(parser: argparse.ArgumentParser, field: inspect.Field, kind: Any) 
     text = (_told(field.type, "description") or "").replace("%", "%%") + _default_text(field)
     options: dict[str, Any] = {"dest": field.encode_name, "default": None, "help": text}
     named = _told(field.type, "metavar")
+    if _told(field.type, "positional"):
+        name, absent = field.encode_name, argparse.SUPPRESS  # a list of none would override the file's
+        parser.add_argument(name, nargs="*", default=absent, metavar=named, help=text)
+        return
     if isinstance(kind, inspect.BoolType):
         switch = {"action": "store_const", "const": True}
         options |= {"action": argparse.BooleanOptionalAction} if field.default else switch
@@ -156,7 +165,7 @@ _LISTS = (
 
 
 def _told(kind: Any, what: str) -> str | None:
-    """The "description" or "metavar" (`Meta(extra=...)`) that an annotation gives to a type."""
+    """The "description", "metavar" or "positional" (`Meta(extra=...)`) that an annotation gives to a type."""
     if isinstance(kind, inspect.Metadata):
         told = (kind.extra_json_schema or {}) | (kind.extra or {})
         return told.get(what) or _told(kind.type, what)

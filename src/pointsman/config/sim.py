@@ -11,7 +11,7 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.config.catalogue import Files
-from pointsman.config.flags import ConfigError, File, Name
+from pointsman.config.flags import ConfigError, File, Name, Span
 from pointsman.engine.settings import Positive, PositiveFloat
 from pointsman.sim.fleet import Node, NodeKind, nodes_of, resized
 from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
@@ -58,6 +58,8 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     requests_count: Annotated[Positive | None, Meta(description="take no more than so many of the rest")] = None
     open_loop: Annotated[bool, Meta(description="send later turns of the trace's sessions when the trace says")] = False
     repeat: Annotated[int, Meta(ge=1, description="run what is taken so many times, one after the other")] = 1
+    jitter_s: Annotated[Span, Meta(description="move dialogues by up to so much, otherwise for each seed")] = 0.0
+    trace_model: Annotated[Name, Meta(description="only the trace's requests for this model")] = ""
     rate: Annotated[PositiveFloat | None, Meta(description="requests per second")] = None
     rate_factor: Annotated[PositiveFloat | None, Meta(description="pace of the trace; 1 is its own")] = None
     load: Annotated[PositiveFloat | None, Meta(description="share of the fleet's saturation (default: 0.7)")] = None
@@ -76,12 +78,18 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     brain: BrainSettings = BrainSettings()
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
 
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """The files whose requests are run; none where they are generated."""
+        return (self.trace,) if self.trace else ()
+
 
 class RunConfig(SimConfig, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`pointsman sim run`: one policy, looked at closely."""
 
     policy: Annotated[Name, Meta(description="the policy")] = "fastest_completion"
     journal: Annotated[File, Meta(description="write every decision's inputs here, for `pointsman replay`")] = ""
+    recording: Annotated[File, Meta(description="record the traffic here, as `pointsman serve` does")] = ""
     requests: Annotated[File, Meta(description="write what each request came to here, as JSON lines")] = ""
 
 
@@ -125,6 +133,14 @@ def check_journal(config: RunConfig) -> None:
     """Whether there is one gateway for one journal. Raises ConfigError."""
     if config.journal and config.gateways > 1:
         raise ConfigError("`journal`: it holds the calls of one gateway, and there are several; leave one of them out")
+
+
+def check_recording(config: RunConfig) -> None:
+    """Whether there is one gateway and one run for one recording. Raises ConfigError."""
+    if config.recording and config.gateways > 1:
+        raise ConfigError("`recording`: it holds the requests of one gateway, and there are several; leave one out")
+    if config.recording and config.seeds > 1:
+        raise ConfigError("`recording`: it holds the requests of one run; give one seed")
 
 
 def output_file(path: str, key: str) -> BinaryIO:

@@ -2,13 +2,13 @@
 
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
-from pointsman.config.traces import trace_file
+from pointsman.config.traces import trace_files
 from pointsman.workload.kinds import ClientKind
 from pointsman.workload.laws import Arrivals
 from pointsman.workload.presets import WORKLOADS
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.timed_trace import TOKENS_PER_BLOCK, TimedTraceFormat
-from pointsman.workload.traces import part_of, repeated
+from pointsman.workload.traces import of_model, part_of, repeated
 
 OF_TRACES = (
     "lenient",
@@ -19,6 +19,8 @@ OF_TRACES = (
     "requests_count",
     "open_loop",
     "repeat",
+    "jitter_s",
+    "trace_model",
 )
 """Settings that mean something beside a trace only."""
 USUAL = "assistant"
@@ -29,10 +31,10 @@ def kinds_of(config: SimConfig) -> tuple[ClientKind, ...] | None:
 
     Raises ConfigError for an unknown preset, for a name given twice, and for what goes ill with a trace.
     """
-    if config.trace and config.arrivals != "trace":
+    if config.traces and config.arrivals != "trace":
         _refuse_beside_a_trace(config)
         return None
-    if config.arrivals == "trace" and not config.trace:
+    if config.arrivals == "trace" and not config.traces:
         raise ConfigError("`arrivals`: there is no trace to arrive as; name one by `trace`")
     name = config.workload or USUAL
     if not config.clients and name not in WORKLOADS:
@@ -60,11 +62,12 @@ def law_of(config: SimConfig) -> Arrivals | None:
 
 def sim_trace(config: SimConfig) -> Trace | None:
     """The part of the trace that is asked for, if one is named. Raises ConfigError when it cannot be opened or read."""
-    if not config.trace:
+    if not config.traces:
         return None
     try:
-        whole = trace_file(config.trace, lenient=config.lenient, timed=_timed_trace(config))
-        return repeated(_part(whole, config), config.repeat)
+        whole = trace_files(config.traces, lenient=config.lenient, timed=_timed_trace(config))
+        wanted = of_model(whole, config.trace_model) if config.trace_model else whole
+        return repeated(_part(wanted, config), config.repeat)
     except TraceError as error:
         raise ConfigError(f"`trace`: {error}") from None
 
@@ -87,7 +90,7 @@ def check_pace(config: SimConfig) -> None:
     given = [key for key in ("rate", "rate_factor", "load") if getattr(config, key) is not None]
     if len(given) > 1:
         raise ConfigError(f"`{given[1]}`: how fast requests come is said by `{given[0]}` already")
-    whole_trace = config.trace and config.arrivals != "trace"
+    whole_trace = config.traces and config.arrivals != "trace"
     if whole_trace and config.load is not None:
         raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
     if not whole_trace and config.rate_factor is not None:
@@ -98,5 +101,5 @@ def check_trace_settings(config: SimConfig) -> None:
     """Whether there is a trace where settings speak of one. Raises ConfigError."""
     usual = SimConfig()
     for key in OF_TRACES:
-        if not config.trace and getattr(config, key) != getattr(usual, key):
+        if not config.traces and getattr(config, key) != getattr(usual, key):
             raise ConfigError(f"`{key}`: there is no trace that it could concern; name one by `trace`")

@@ -34,11 +34,15 @@ _log = logging.getLogger("pointsman")
 class Recorder:
     """A subscriber to facts that hands lines to `sink` when told to `flush`, oldest ending first.
 
-    `epoch` is the Unix time of the clock's zero; `secret` makes hashes that nobody else can make.
+    `epoch` is the Unix time of the clock's zero; `secret` makes hashes that nobody else can make. Requests that are
+    over while `most_pending` wait to be written are counted in `dropped`, and left out.
     """
 
-    def __init__(self, sink: Sink, *, epoch: float = 0.0, secret: bytes = b"") -> None:
+    def __init__(
+        self, sink: Sink, *, epoch: float = 0.0, secret: bytes = b"", most_pending: int = MOST_PENDING
+    ) -> None:
         self._sink: Sink | None = sink
+        self._most_pending = most_pending
         self._lines = Lines(epoch, secret)
         self._submitted: dict[int, float] = {}
         self._tries: dict[int, Try] = {}
@@ -99,7 +103,7 @@ class Recorder:
         self._end(Life(self._submitted.pop(fact.ticket, fact.now), last, fact))
 
     def _end(self, life: Life) -> None:
-        if len(self._over) < MOST_PENDING:
+        if len(self._over) < self._most_pending:
             self._over.append(life)
             return
         if not self.dropped:

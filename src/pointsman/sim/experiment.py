@@ -13,6 +13,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.facts import Placed
 from pointsman.brain.model.outcome import CANCELLED
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.observers import Handlers
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.comparison import Window
@@ -93,20 +94,22 @@ class Run(msgspec.Struct, frozen=True):
     records: tuple[Record, ...]
 
 
-def run(experiment: Experiment, tick: Tick, journal: Sink | None = None) -> Run:
+def run(experiment: Experiment, tick: Tick, journal: Sink | None = None, observer: Handlers | None = None) -> Run:
     """Run to the last answer. `tick` is told the simulated second; `journal` takes the dispatcher's calls, to replay.
 
-    With several gateways, a journal would mix their calls: it is for one.
+    With several gateways, a journal would mix their calls, and an observer their facts: both are for one.
 
     Raises ValueError when there is nothing to send.
     """
-    return Stage(experiment, tick, journal).run()
+    return Stage(experiment, tick, journal, observer).run()
 
 
 class Stage:
     """All parts of one run, which `run` plays once."""
 
-    def __init__(self, experiment: Experiment, tick: Tick, journal: Sink | None) -> None:
+    def __init__(
+        self, experiment: Experiment, tick: Tick, journal: Sink | None, observer: Handlers | None = None
+    ) -> None:
         self._experiment = experiment
         self._tick = tick
         settings = experiment.settings
@@ -136,6 +139,8 @@ class Stage:
         self._forwards = 0
         for dispatcher in self.dispatchers:
             dispatcher.subscribe({Placed: self._placed})
+            if observer is not None:
+                dispatcher.subscribe(observer)
 
     def run(self) -> Run:
         if not self._clients.active:

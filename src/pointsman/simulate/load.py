@@ -12,6 +12,7 @@ from pointsman.sim.demand import Demand, trace_demand
 from pointsman.sim.fleet import Node, serving
 from pointsman.sim.generated import models_of, session_demand
 from pointsman.sim.saturation import fleet_saturation, session_samples
+from pointsman.workload.jitter import jittered
 from pointsman.workload.kinds import ClientKind
 from pointsman.workload.rows import Trace, TraceError
 from pointsman.workload.sessions import Moments
@@ -47,8 +48,14 @@ def loaded(config: SimConfig, nodes: tuple[Node, ...]) -> Load:
 def _traced(config: SimConfig, trace: Trace, nodes: tuple[Node, ...]) -> Load:
     paced = _paced(trace if config.open_loop else with_pauses(trace), config)
     seconds = min(config.seconds, _lasts(paced) or config.seconds)
-    demand = trace_demand(paced, seconds, most_tokens(nodes), open_loop=config.open_loop)
-    return Load(nodes, (demand,) * config.seeds, seconds, None)
+    most = most_tokens(nodes)
+
+    def demand(seed: int) -> Demand:
+        return trace_demand(jittered(paced, config.jitter_s, seed), seconds, most, open_loop=config.open_loop)
+
+    seeds = range(config.seed, config.seed + config.seeds)
+    demands = tuple(map(demand, seeds)) if config.jitter_s else (demand(config.seed),) * config.seeds
+    return Load(nodes, demands, seconds, None)
 
 
 def _generated(config: SimConfig, kinds: Sequence[ClientKind], trace: Trace | None, nodes: tuple[Node, ...]) -> Load:

@@ -1,5 +1,6 @@
 """The commands: plan, run while telling how far it is, tell the result."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 
@@ -8,9 +9,10 @@ from rich.console import Console
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.compare import CompareConfig, jobs_of
-from pointsman.config.sim import RunConfig, built, check_journal, output_file
+from pointsman.config.sim import RunConfig, built, check_journal, check_recording, output_file
 from pointsman.config.sweep import SweepConfig, check_sweep
 from pointsman.observe.record import Sink
+from pointsman.observe.recording import Recorder
 from pointsman.sim.exchange import Record
 from pointsman.sim.experiment import Run, run
 from pointsman.simulate.cases import Case, Measured, cases_of, measured
@@ -29,14 +31,19 @@ def run_one(config: RunConfig) -> int:
     """`pointsman sim run`; returns the exit status. Raises ConfigError when a setting cannot be used."""
     policy = built(config, config.policy, "policy")
     check_journal(config)
+    check_recording(config)
     plan = planned(config)
     with ExitStack() as files:
         journal = files.enter_context(output_file(config.journal, "journal")) if config.journal else None
         requests = files.enter_context(output_file(config.requests, "requests")) if config.requests else None
+        recording = files.enter_context(output_file(config.recording, "recording")) if config.recording else None
         write_call = journal.write if journal else None
-        runs = guarded(lambda: _runs(plan, policy, write_call), "run", Console(stderr=True))
+        recorder = Recorder(recording.write, most_pending=sys.maxsize) if recording else None
+        runs = guarded(lambda: _runs(plan, policy, write_call, recorder), "run", Console(stderr=True))
         if isinstance(runs, int):
             return runs
+        if recorder is not None:
+            recorder.flush()
         if requests is not None:
             requests.writelines(_lines(record for one in runs for record in one.records))
     results = (measured(one, config.seed + number) for number, one in enumerate(runs))
@@ -81,13 +88,13 @@ def sweep(config: SweepConfig) -> int:
     return 0
 
 
-def _runs(plan: Plan, policy: Policy, journal: Sink | None) -> list[Run]:
+def _runs(plan: Plan, policy: Policy, journal: Sink | None, recorder: Recorder | None) -> list[Run]:
     """The policy on every seed."""
-    config, runs = plan.config, []
+    config, runs, observer = plan.config, [], recorder.handlers if recorder else None
     with progress(plan.seconds, config.seeds, Console(stderr=True)) as begin:
         for number in range(config.seeds):
             bar = begin(policy.name if config.seeds == 1 else f"{policy.name}, seed {config.seed + number}")
-            runs.append(run(plan.experiment(policy, number), bar.tick, journal))
+            runs.append(run(plan.experiment(policy, number), bar.tick, journal, observer))
             bar.end()
     return runs
 

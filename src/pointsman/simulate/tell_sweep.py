@@ -44,7 +44,7 @@ def notes(found: Sequence[Swept], config: SweepConfig) -> list[str]:
 
 def load_is(scene: Scene) -> str:
     """What load 1 is, as a sentence."""
-    what = "the trace's own pace" if scene.config.trace else f"what {REFERENCE} serves under overload"
+    what = "the trace's own pace" if scene.config.traces else f"what {REFERENCE} serves under overload"
     return f"{scene.label or 'Load'}{': load' if scene.label else ''} 1 is {what}, {scene.unit_rps:.2f} requests/s."
 
 

@@ -75,6 +75,15 @@ def read_recordings(files: Mapping[str, Iterable[str]], *, lenient: bool = False
     return found, problems
 
 
+def of_model(trace: Trace, model: str) -> Trace:
+    """The requests for `model`, at their own moments. Raises TraceError if there are none, naming the models."""
+    rows = tuple(row for row in trace.rows if row.model == model)
+    if not rows:
+        known = sorted({row.model for row in trace.rows if row.model})
+        raise TraceError(f"{trace.name}: no request for {model!r}; there are: {', '.join(known) or 'no models'}")
+    return msgspec.structs.replace(trace, rows=rows)
+
+
 def leading(trace: Trace, rows: int) -> Trace:
     """The first `rows` requests of the trace."""
     return msgspec.structs.replace(trace, rows=trace.rows[:rows])

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from pointsman.config.flags import ConfigError, add_flags, convert, load, read_toml
+from pointsman.config.flags import ConfigError, Recordings, add_flags, convert, load, read_toml
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,3 +141,17 @@ def test_a_flag_lists_whole_numbers(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_value_of_the_wrong_type_is_not_coerced() -> None:
     with pytest.raises(ConfigError, match="`port`"):
         convert({"port": "80"}, Tree, "here")
+
+
+def test_files_may_be_named_without_a_flag() -> None:
+    class Named(msgspec.Struct):
+        files: Annotated[Recordings, Meta(description="what to read")] = ()
+        share: float = 0.5
+
+    def read(*arguments: str) -> dict[str, Any]:
+        parser = argparse.ArgumentParser()
+        add_flags(parser, Named)
+        return vars(parser.parse_args(arguments))
+
+    assert read("a", "b", "--share", "1") == {"files": ["a", "b"], "share": 1.0}
+    assert "files" not in read("--share", "1")

@@ -7,7 +7,6 @@ import pytest
 from pointsman.brain.model.facts import Queued, Refused
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.request import Request
-from pointsman.observe import recording
 from pointsman.observe.recording import LINES_AT_ONCE, Flushing, Recorder
 from pointsman.workload.recording_line import Recorded
 
@@ -15,9 +14,9 @@ from pointsman.workload.recording_line import Recorded
 class Book:
     """A recorder and the lines it has written."""
 
-    def __init__(self) -> None:
+    def __init__(self, **more: int) -> None:
         self.writes: list[bytes] = []
-        self.recorder = Recorder(self.writes.append)
+        self.recorder = Recorder(self.writes.append, **more)  # type: ignore[arg-type]
 
     def tell(self, *facts: Any) -> list[Recorded]:
         for fact in facts:
@@ -84,11 +83,8 @@ def test_lines_are_written_a_few_at_a_time(life: Any) -> None:
     assert len(book.writes) == 2
 
 
-def test_what_a_slow_disk_cannot_take_is_counted(
-    life: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(recording, "MOST_PENDING", 2)
-    book = Book()
+def test_what_a_slow_disk_cannot_take_is_counted(life: Any, caplog: pytest.LogCaptureFixture) -> None:
+    book = Book(most_pending=2)
     assert len(book.tell(*[life(number).ended(12.0) for number in range(4)])) == 2
     assert book.recorder.dropped == 2
     assert caplog.text.count("leaves out requests") == 1
