@@ -17,6 +17,7 @@ request it may place there is besides what others, who have found the node well,
 is the cap.
 """
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,13 +28,15 @@ from pointsman.brain.model.view import Floats
 class Bounds:
     """One entry a fleet row, in requests; arrays are mutated in place and only here.
 
-    `cap` is what the row may hold now, `bound` what may be outstanding there as far as this gateway is concerned.
+    `cap` is what the row may hold now, `bound` what may be outstanding there as far as this gateway is concerned;
+    `bound_cells` are the same cells as `bound`, to be read one by one.
     """
 
     def __init__(self, capacity: int) -> None:
         self.gateways = 1
         self.cap: Floats = np.zeros(capacity)
-        self.bound: Floats = np.zeros(capacity)
+        self.bound_cells = array("d", bytes(8 * capacity))
+        self.bound: Floats = np.frombuffer(self.bound_cells)
         self._known: Floats = np.zeros(capacity)
         self._elsewhere: Floats = np.zeros(capacity)
         self._waiting: Floats = np.zeros(capacity)

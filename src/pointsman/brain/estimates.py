@@ -10,12 +10,14 @@ from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease
 from pointsman.brain.load.growth import QueueGrowth
 from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
+from pointsman.brain.load.median import median
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
 from pointsman.brain.load.queueing import Queueing
 from pointsman.brain.load.recent_work import RecentWork
 from pointsman.brain.load.recovery import RecoverySlope
 from pointsman.brain.load.request_size import RequestSize
+from pointsman.brain.load.sampling import Sampling
 from pointsman.brain.load.service_time import ServiceTime
 from pointsman.brain.load.slowness import Slowness
 from pointsman.brain.load.tokens_per_byte import TokensPerByte
@@ -24,6 +26,8 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import Floats, View
+
+_OK = Verdict.OK  # Python looks up a member of an enumeration in a tenth of a microsecond, a name in a hundredth
 
 MOST_TOKENS = 10**9
 """No prompt is believed to be longer, whatever engines say of others: so sums of bookings stay exact."""
@@ -47,6 +51,9 @@ class Estimates:
         self._latency = LatencyModel(columns)
         self._slowness = Slowness(fleet.cells)
         self.queueing = Queueing()
+        self._first_tokens = Sampling(fleet.capacity)
+        self._ends = Sampling(fleet.capacity)
+        self._ranked = False
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
@@ -65,6 +72,8 @@ class Estimates:
         kind = f"{spec.profile} on {spec.tensor_parallel} {spec.hardware}" if rates else ""
         self._latency.prior(row, prefill, tpot, kind)
         self._slowness.start(row, kind)
+        self._first_tokens.start(row, now)
+        self._ends.start(row, now)
         self._rank_speed()
 
     def remove(self, row: int) -> None:
@@ -106,32 +115,32 @@ class Estimates:
         """A first token (or the first byte of a plain answer) came: learn response time and prefill rate."""
         seconds = now - lease.started
         self._response.observe(lease.row, seconds, now)
-        if lease.ticket.request.stream:
+        if lease.ticket.request.stream and self._first_tokens.take(lease.row, now):
+            self._ranked = False
             miss = lease.ticket.prompt_tokens - lease.overlap_tokens
             self._slowness.first_token(lease.row, miss, lease.ahead_tokens, lease.overlap_tokens, seconds, now)
             self._latency.observe_prefill(lease.row, lease.ahead_tokens, miss, lease.overlap_tokens, seconds)
 
     def ended(self, lease: Lease, outcome: Outcome, now: float) -> float | None:
         """A lease ended: learn from it if it went well. Returns the mean seconds between its tokens, if known."""
-        if outcome.verdict is not Verdict.OK:
+        if outcome.verdict is not _OK:
             return None
-        request = lease.ticket.request
         if lease.first_at is None:
             self._response.observe(lease.row, now - lease.started, now)
-        self._service.observe(lease.row, now - lease.started)
-        self.request_size.observe(lease.ticket.prompt_tokens + outcome.completion_tokens)
-        if outcome.completion_tokens:
-            self.output_length.observe(request.model, request.tenant, outcome.completion_tokens)
-        if outcome.prompt_tokens and request.prompt_bytes:
-            self.tokens_per_byte.observe(request.model, request.prompt_bytes, outcome.prompt_tokens)
-        return self._tpot(lease, outcome.completion_tokens or lease.tokens, now)
+        seconds = _seconds_per_token(lease, outcome.completion_tokens or lease.tokens, now)
+        if self._ends.take(lease.row, now):
+            self._learn(lease, outcome, now)
+            if seconds is not None:
+                self._learn_tpot(lease, seconds, now)
+        return seconds
 
     def refresh(self, now: float) -> None:
         """Renew what changes with time alone."""
         self._response.refresh(now, len(self._fleet))
         self._work.refresh(now, len(self._fleet))
         self._growth.sample(self._fleet.table.outstanding, now)
-        self._rank_speed()
+        if not self._ranked:
+            self._rank_speed()
 
     def excess(self, now: float, elapsed: float) -> dict[int, float]:
         """How many times (natural logarithm) each row is worse than its peers, by latency or by queue; 0 if unknown.
@@ -141,6 +150,7 @@ class Estimates:
         self._slowness.refresh(now, elapsed)
         for row, prefill, tpot in self._slowness.forgiven(now, elapsed):
             self._latency.rescale(row, prefill, tpot)
+            self._ranked = False
         worse = self.queueing.excess()
         for row, slowness in self._slowness.slowness().items():
             worse[row] = max(slowness, worse.get(row, 0.0))
@@ -164,21 +174,35 @@ class Estimates:
         )
         return view.load
 
-    def _tpot(self, lease: Lease, tokens: int, now: float) -> float | None:
-        if lease.first_at is None or not lease.ticket.request.stream or tokens < 2:
-            return None
-        seconds = (now - lease.first_at) / (tokens - 1)
-        columns = self._fleet.columns
-        running = 0.5 * (lease.running_at_start + float(columns.running[lease.row]) + 1.0)
-        context = 0.5 * (lease.context_at_start + float(columns.context_tokens[lease.row]))
+    def _learn(self, lease: Lease, outcome: Outcome, now: float) -> None:
+        ticket = lease.ticket
+        request, tokens = ticket.request, outcome.completion_tokens
+        self._service.observe(lease.row, now - lease.started)
+        self.request_size.observe(ticket.prompt_tokens + tokens)
+        if tokens:
+            self.output_length.observe(request.model, request.tenant, tokens)
+        if outcome.prompt_tokens and request.prompt_bytes:
+            self.tokens_per_byte.observe(request.model, request.prompt_bytes, outcome.prompt_tokens)
+
+    def _learn_tpot(self, lease: Lease, seconds: float, now: float) -> None:
+        cells = self._fleet.cells
+        running = 0.5 * (lease.running_at_start + cells.running[lease.row] + 1.0)
+        context = 0.5 * (lease.context_at_start + cells.context_tokens[lease.row])
         self._slowness.tokens(lease.row, running, context, seconds, now)
         self._latency.observe_tpot(lease.row, running, context, seconds)
-        return seconds
 
     def _rank_speed(self) -> None:
         """speed = prefill tokens/s over the fleet's median."""
+        self._ranked = True
         rows = len(self._fleet)
         per_token = self._fleet.columns.prefill_per_token[:rows]
         used = per_token[per_token > 0.0]
         if len(used):
-            np.divide(np.median(used), per_token, out=self._fleet.columns.speed[:rows], where=per_token > 0.0)
+            np.divide(median(used), per_token, out=self._fleet.columns.speed[:rows], where=per_token > 0.0)
+
+
+def _seconds_per_token(lease: Lease, tokens: int, now: float) -> float | None:
+    """Mean seconds between the tokens of a stream, None where they were not seen."""
+    if lease.first_at is None or not lease.ticket.request.stream or tokens < 2:
+        return None
+    return (now - lease.first_at) / (tokens - 1)

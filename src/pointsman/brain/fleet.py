@@ -30,11 +30,15 @@ _OUT = (NodeState.DRAINING, NodeState.GONE)
 _NO_ROWS: Rows = np.empty(0, dtype=np.intp)
 
 
-class _Candidates(NamedTuple):
-    """What `candidates`, `trials` and `panics` answer as long as the fleet has this `version`."""
+class Found(NamedTuple):
+    """What holds of a model as long as the fleet has this `version`: the nodes that may serve it, by row.
+
+    `listed` are `rows` as a list, `whole` whether they are all rows in order, `trials` those on trial; see `panics`.
+    """
 
     version: int
     rows: Rows
+    listed: list[int]
     whole: bool
     panic: bool
     trials: list[int]
@@ -67,7 +71,7 @@ class Fleet:
         self.row_of: dict[str, int] = {}
         self.table = self.columns.read_only(0)
         self.version = 0
-        self._candidates: dict[str, _Candidates] = {}
+        self._found: dict[str, Found] = {}
         self._served: tuple[int, frozenset[str]] = (0, frozenset())
         self._free_rows: list[int] = []
 
@@ -135,16 +139,12 @@ class Fleet:
 
         The nodes in use; in panic all but those that refuse connections.
         """
-        found = self._found(model)
+        found = self.found(model)
         return found.rows, found.whole
-
-    def trials(self, model: str) -> list[int]:
-        """Rows of the nodes that are back from a fall and have to show first that they serve `model`."""
-        return self._found(model).trials
 
     def panics(self, model: str) -> bool:
         """Whether fewer than PANIC_SHARE of the nodes that should serve `model` are in use."""
-        return self._found(model).panic
+        return self.found(model).panic
 
     def members(self, model: str) -> list[int]:
         """Rows whose node should serve `model`: admitted, and not drained on purpose."""
@@ -166,15 +166,16 @@ class Fleet:
             self._served = (self.version, frozenset().union(*self.models))
         return self._served[1]
 
-    def _found(self, model: str) -> _Candidates:
-        kept = self._candidates.get(model)
+    def found(self, model: str) -> Found:
+        """Who may serve `model` by health, and who is back from a fall and has to show first that he does."""
+        kept = self._found.get(model)
         if kept is None or kept.version != self.version:
-            if len(self._candidates) > 4 * self.capacity:
-                self._candidates.clear()
-            kept = self._candidates[model] = self._find(model)
+            if len(self._found) > 4 * self.capacity:
+                self._found.clear()
+            kept = self._found[model] = self._find(model)
         return kept
 
-    def _find(self, model: str) -> _Candidates:
+    def _find(self, model: str) -> Found:
         members = self.members(model)
         chosen = [row for row in members if self.states[row] in IN_USE]
         panic = len(chosen) < PANIC_SHARE * len(members)
@@ -182,7 +183,7 @@ class Fleet:
             chosen = [row for row in members if not self.refusing[row]]
         rows = np.array(chosen, dtype=np.intp) if chosen else _NO_ROWS
         trials = [row for row in members if self.states[row] is NodeState.JOINING]
-        return _Candidates(self.version, rows, len(rows) == len(self), panic, trials)
+        return Found(self.version, rows, chosen, len(rows) == len(self), panic, trials)
 
     def _take_row(self) -> int:
         if self._free_rows:

@@ -37,6 +37,8 @@ NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
 
+_OK, _UP = Verdict.OK, NodeState.UP  # a member of an enumeration takes Python ten times as long to look up as a name
+
 
 class Membership:
     """The nodes' lives. Probe orders are put in `out`, which the dispatcher empties."""
@@ -173,7 +175,8 @@ class Membership:
 
     def on_probation(self, row: int) -> bool:
         """Whether the node has to show first that it works: it is on trial, or down and used in panic."""
-        return self._fleet.states[row] is NodeState.DOWN or self.health.on_trial(row)
+        state = self._fleet.states[row]
+        return state is not _UP and (state is NodeState.DOWN or self.health.on_trial(row))
 
     def first_token(self, row: int, now: float) -> None:
         """A request began to be answered."""
@@ -194,15 +197,16 @@ class Membership:
     def ended(self, row: int, outcome: Outcome, now: float) -> None:
         """A real request on the node ended: what that says about it."""
         verdict = outcome.verdict
-        if verdict is not Verdict.CANCELLED:
-            self._refuses(row, outcome.free and outcome.reason in REFUSALS)
-        if verdict is Verdict.BUSY:
-            self._caps.busy(row, now)
-        elif verdict is Verdict.OK:
+        if verdict is _OK:
             self._progress[row] = now
+            self._refuses(row, False)
             self._served(row, True, now)
-        elif verdict is Verdict.FAIL:
-            self._served(row, False, now, outcome.reason)
+        elif verdict is not Verdict.CANCELLED:
+            self._refuses(row, outcome.free and outcome.reason in REFUSALS)
+            if verdict is Verdict.BUSY:
+                self._caps.busy(row, now)
+            else:
+                self._served(row, False, now, outcome.reason)
         self.settle(row, now)
 
     def node_of(self, row: int, generation: int) -> str | None:

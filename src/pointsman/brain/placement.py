@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pointsman.brain.cache.index import Insertion, PrefixIndex
+from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.trust import Trust
-from pointsman.brain.fleet import Fleet
+from pointsman.brain.fleet import Fleet, Found
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.draw import draw
 from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, Fact, PolicyRaised
+from pointsman.brain.model.quantities import FEW
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
@@ -68,13 +69,12 @@ class Placement:
         rows, whole = self._candidates(ticket)
         if not len(rows):
             return None
-        overlap = self._overlap(ticket)
+        fleet, settings = self._fleet, self._settings
         model = ticket.request.model
-        settings = self._settings
         return View(
-            self._fleet.table,
+            fleet.table,
             rows,
-            overlap=overlap if whole else overlap[rows],
+            overlap=self._overlap(ticket, rows, whole),
             prompt_tokens=ticket.prompt_tokens,
             output_tokens=ticket.output_tokens,
             now=now,
@@ -85,7 +85,7 @@ class Placement:
             ttft_objective=settings.ttft_objective_s,
             gateways=settings.gateways,
             priority=ticket.request.priority,
-            cells=self._fleet.cells,
+            cells=fleet.cells,
         )
 
     def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:
@@ -114,7 +114,7 @@ class Placement:
         """Seconds until candidate `index` would show the first token: its backlog, and this request's prefill."""
         cells = self._fleet.cells
         row = view.nodes.item(index)
-        overlap = view.overlap.item(index)
+        overlap = view.overlap_of(index)
         miss = view.prompt_tokens - overlap
         per_token = cells.prefill_per_token[row]
         context = 0.5 * (overlap + view.prompt_tokens)
@@ -127,7 +127,7 @@ class Placement:
         row = view.nodes.item(choice.index)
         cells = fleet.cells
         prompt = ticket.prompt_tokens
-        overlap = min(int(view.overlap.item(choice.index)), prompt)
+        overlap = min(int(view.overlap_of(choice.index)), prompt)
         context = prompt + ticket.output_tokens
         ahead = int(cells.backlog_tokens[row])
         running = int(cells.running[row])
@@ -215,19 +215,34 @@ class Placement:
         return answer
 
     def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
-        fleet = self._fleet
-        for row in fleet.trials(ticket.request.model):
+        """The rows that may take the ticket now, and whether they are all rows in order."""
+        found = self._fleet.found(ticket.request.model)
+        for row in found.trials:
             if self._tries(row, ticket):
                 return np.array([row], dtype=np.intp), False
-        rows, whole = fleet.candidates(ticket.request.model)
-        outstanding = fleet.table.outstanding
-        open_ = outstanding < fleet.bound[: len(outstanding)]
-        if not (whole and every(open_)):
-            rows = rows[open_[rows]]
-            whole = len(rows) == len(fleet)
-        for node in ticket.excluded:
-            rows, whole = rows[rows != fleet.row_of.get(node, -1)], False
-        return rows, whole
+        if not (ticket.excluded or self._any_full(found)):
+            return found.rows, found.whole
+        return self._open(found.rows, ticket.excluded), False
+
+    def _any_full(self, found: Found) -> bool:
+        """Whether some node that serves the model holds as much as it may. A few are looked at one by one."""
+        fleet = self._fleet
+        if len(found.listed) > FEW:
+            outstanding = fleet.table.outstanding
+            return not every(outstanding < fleet.bound[: len(outstanding)])
+        held, bound = fleet.cells.outstanding, fleet.bounds.bound_cells
+        for row in found.listed:  # noqa: SIM110 - `any` over a generator costs more than all the rest
+            if held[row] >= bound[row]:
+                return True
+        return False
+
+    def _open(self, rows: Rows, excluded: tuple[str, ...]) -> Rows:
+        """Those of `rows` that may hold more, less the excluded nodes."""
+        fleet = self._fleet
+        rows = rows[fleet.table.outstanding[rows] < fleet.bound[rows]]
+        for node in excluded:
+            rows = rows[rows != fleet.row_of.get(node, -1)]
+        return rows
 
     def _tries(self, row: int, ticket: Ticket) -> bool:
         """Whether the node on trial gets this ticket, whatever the policy: many would never choose a node like that.
@@ -236,11 +251,18 @@ class Placement:
         """
         return not ticket.attempts and bool(self._fleet.table.outstanding[row] < self._fleet.bound[row])
 
-    def _overlap(self, ticket: Ticket) -> Floats:
-        chain = ticket.request.chain
-        if chain is None or not chain.links:
-            return np.zeros(len(self._fleet))
-        return self.index.depths(chain.links, len(self._fleet), ticket.tokens_per_link, ticket.prompt_tokens)
+    def _overlap(self, ticket: Ticket, rows: Rows, whole: bool) -> Floats | list[float]:
+        """Tokens of the prompt that each of `rows` holds; a list where there are few nodes."""
+        chain, size = ticket.request.chain, len(self._fleet)
+        if size > SMALL_FLEET:
+            if chain is None or not chain.links:
+                return np.zeros(len(rows))
+            depths = self.index.depths(chain.links, size, ticket.tokens_per_link, ticket.prompt_tokens)
+            return depths if whole else depths[rows]
+        listed = [0.0] * size
+        if chain is not None and chain.links:
+            self.index.mark(listed, chain.links, ticket.tokens_per_link, ticket.prompt_tokens)
+        return listed if whole else [listed[row] for row in rows.tolist()]
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
         """Set the row's room in links, unless what it follows from has hardly moved."""

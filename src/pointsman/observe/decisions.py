@@ -53,7 +53,7 @@ class _Kept(msgspec.Struct, gc=False):
     chosen: int
     rows: Rows
     scores: Scores
-    overlap: Floats
+    overlap: Floats | list[float]
     names: tuple[str, ...]
 
 
@@ -100,7 +100,7 @@ class Decisions:
             fact.chosen,
             view.nodes,
             fact.scores.copy(),
-            view.overlap,
+            view.held,
             self._row_names(),
         )
         ring.append(kept)
@@ -111,7 +111,7 @@ class Decisions:
 
     def _tell(self, kept: _Kept) -> Decision:
         names = [kept.names[row] for row in kept.rows]
-        columns = zip(names, kept.scores.tolist(), kept.overlap.tolist(), strict=True)
+        columns = zip(names, kept.scores.tolist(), map(float, kept.overlap), strict=True)
         return Decision(
             request_id=kept.request_id,
             ticket=kept.ticket,

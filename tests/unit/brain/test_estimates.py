@@ -149,3 +149,18 @@ def test_tokens_sent_count_until_the_node_tells_its_load() -> None:
     driver.submit(tokens=7)
     driver.report("a", load=0.1)
     assert columns.sent_tokens[0] == 0.0
+
+
+def test_a_busy_node_is_learned_from_by_some_answers_of_a_second_as_well_as_by_all() -> None:
+    """1,000 answers a second: after one second of them the rates are those of the node."""
+    driver = one_node()
+    seconds = 1e-3
+    for number in range(1000):
+        driver.now = number * seconds
+        ticket = driver.submit(tokens=0, prompt_bytes=3000)
+        driver.now += 0.5 * seconds
+        driver.finish(driver.lease_of(ticket), Outcome(verdict=Verdict.OK, prompt_tokens=1000, completion_tokens=40))
+    estimates, columns = driver.dispatcher.estimates, driver.dispatcher.fleet.columns
+    assert columns.service_seconds[0] < 5e-3, "it began at a guess of a second"
+    assert estimates.tokens_per_byte.bytes_per_token("m") == pytest.approx(3.0, rel=0.05)
+    assert estimates.output_length.expect("m", "") == pytest.approx(40, rel=0.5)

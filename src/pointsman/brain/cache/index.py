@@ -125,11 +125,24 @@ class PrefixIndex:
 
         Counted in units of which `scale` make a link (its tokens, say), and cut to `most`.
         """
+        if len(self._row_list) <= SMALL_FLEET:
+            listed = [0.0] * rows
+            self.mark(listed, links, scale, most)
+            return np.array(listed)
         levels = [(mask, min(most, depth * scale)) for mask, depth in self.levels(links)]
-        if not levels:
-            return np.zeros(rows)
-        unpack = self._unpack_small if len(self._row_list) <= SMALL_FLEET else self._unpack
-        return unpack(levels, rows)
+        return self._unpack(levels, rows) if levels else np.zeros(rows)
+
+    def mark(self, depths: list[float], links: Sequence[int], scale: float = 1.0, most: float = inf) -> None:
+        """What `depths` answers, written into the list `depths` of zeros, one a row; cheaper for few nodes."""
+        row_of = self._row_list
+        rest = 0
+        for mask, depth in reversed(self.levels(links)):  # from the deepest: who is not marked yet is in `mask & ~rest`
+            amount = float(min(most, depth * scale))
+            last, rest = mask & ~rest, mask
+            while last:
+                low = last & -last
+                depths[row_of[low.bit_length() - 1]] = amount
+                last ^= low
 
     def depth(self, row: int, links: Sequence[int]) -> int:
         """Leading links held by `row`."""
@@ -145,8 +158,10 @@ class PrefixIndex:
         masks = self._masks
         bit = 1 << self._bit_of[row]
         intern = self._intern
+        alone = intern(bit)
         for link in links[known : held.capacity]:
-            masks[link] = intern(masks.get(link, 0) | bit)
+            others = masks.get(link)
+            masks[link] = intern(others | bit) if others else alone
         if evicted:
             self._drop(row, evicted)
         return Insertion(held.newest, known)
@@ -194,17 +209,6 @@ class PrefixIndex:
                 self._sweeps.pop()
                 self._free_bits.append(bit)
             budget -= len(batch) + 1
-
-    def _unpack_small(self, levels: list[tuple[int, float]], rows: int) -> Floats:
-        row_of = self._row_list
-        depths = [0.0] * rows
-        for position, (mask, depth) in enumerate(levels, 1):
-            last = mask & ~levels[position][0] if position < len(levels) else mask
-            while last:
-                low = last & -last
-                depths[row_of[low.bit_length() - 1]] = depth
-                last ^= low
-        return np.array(depths, dtype=np.float64)
 
     def _unpack(self, levels: list[tuple[int, float]], rows: int) -> Floats:
         """Masks are nested, so the number of levels that hold a bit says which level is its deepest."""

@@ -31,6 +31,9 @@ LEAST_RAMP = 0.1
 """Part of its concurrency that a node starts with when it is back, and all that one that is down gets in panic."""
 
 
+_IN_DOUBT = (NodeState.JOINING, NodeState.SUSPECT)
+
+
 class Event(StrEnum):
     """What can happen to a node."""
 
@@ -134,13 +137,15 @@ class Health:
         record.recent.append(well)
         record.fails_in_a_row = 0 if well else record.fails_in_a_row + 1
         if well:
-            return Event.SERVED if record.state in (NodeState.JOINING, NodeState.SUSPECT) else None
+            return Event.SERVED if record.state in _IN_DOUBT else None
         on_trial = record.state is NodeState.JOINING
         return Event.TRIPPED if on_trial or self._too_many(record) else None
 
     def first_token(self, row: int) -> Event | None:
         """A real request began to be answered: that lets a node on trial, or a suspect one, up."""
         record = self.records[row]
+        if record.state not in _IN_DOUBT:
+            return None
         return Event.SERVED if record.state is NodeState.SUSPECT or self.on_trial(row) else None
 
     def probed(self, row: int, well: bool, now: float, *, late: bool = False) -> Event | None:

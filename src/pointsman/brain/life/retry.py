@@ -9,6 +9,8 @@ from math import ceil
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.settings import BrainSettings
 
+_FAILED = (Verdict.FAIL, Verdict.BUSY)
+
 
 class RetryBudget:
     """Counts the retries in flight, free ones apart. `taken` and `done` come in pairs."""
@@ -23,7 +25,7 @@ class RetryBudget:
 
     def allows(self, outcome: Outcome, attempts: int, active: int) -> bool:
         """Whether a request that ended with `outcome` after `attempts` tries goes to another node."""
-        if outcome.verdict not in (Verdict.FAIL, Verdict.BUSY) or outcome.delivered:
+        if outcome.verdict not in _FAILED or outcome.delivered:
             return False
         if attempts >= self._settings.tries:
             return False

@@ -78,7 +78,10 @@ class _Answers:
 
 
 class OutputLength:
-    """Expected output tokens; `observe` mutates. The least recently observed of MOST_KEYS keys is forgotten."""
+    """Expected output tokens; `observe` mutates. The least recently observed of MOST_KEYS keys is forgotten.
+
+    A tenant "" is nobody in particular: of him nothing is known but his model.
+    """
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str | None], _Answers] = OrderedDict()
@@ -90,6 +93,8 @@ class OutputLength:
         if of_model is None:
             return guess
         guess = of_model.mean(max_tokens, guess)
+        if not tenant:
+            return guess
         of_tenant = self._groups.get((model, tenant))
         return guess if of_tenant is None else of_tenant.mean(max_tokens, guess)
 
@@ -99,7 +104,8 @@ class OutputLength:
             return
         tokens = max(tokens, 1.0)
         self._group((model, None)).add(tokens)
-        self._group((model, tenant)).add(tokens)
+        if tenant:
+            self._group((model, tenant)).add(tokens)
 
     def _group(self, key: tuple[str, str | None]) -> _Answers:
         group = self._groups.get(key)

@@ -167,7 +167,8 @@ class _Derived(Generic[Value]):
     def __get__(self, view: View | None, owner: type) -> _Derived[Value] | Value:
         if view is None:
             return self
-        value = view.__dict__[self._name] = self._make(view)
+        value = self._make(view)
+        setattr(view, self._name, value)
         return value
 
 
@@ -188,7 +189,7 @@ class View:
     """One request's sight of its candidates. Read-only; arrays have one row per candidate.
 
     `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `overlap` is prompt
-    tokens whose KV is on the node, `depths` the same as a list; it is made of either. `now` is seconds, `draw` 64
+    tokens whose KV is on the node, `held` the same as it was given, a list or an array. `now` is seconds, `draw` 64
     uniform bits, `sequence` the count of decisions for this model, `memo` what the model's choices last left behind.
     `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes. `cells`, where
     given, are those that `columns` alias.
@@ -215,7 +216,7 @@ class View:
         self.columns = columns
         self.cells = cells
         self.nodes = nodes
-        vars(self)["depths" if type(overlap) is list else "overlap"] = overlap
+        self.held = overlap
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
         self.now = now
@@ -270,20 +271,19 @@ class View:
     @_Derived
     def overlap(self) -> Floats:
         """Prompt tokens whose KV is on the node."""
-        return np.array(self.depths)
+        held = self.held
+        return np.array(held) if isinstance(held, list) else held
 
-    @_Derived
-    def depths(self) -> list[float]:
-        """Prompt tokens whose KV is on the node, as a list."""
-        depths: list[float] = self.overlap.tolist()
-        return depths
+    def overlap_of(self, index: int) -> float:
+        """Prompt tokens whose KV is on one candidate."""
+        held = self.held
+        return held[index] if isinstance(held, list) else held.item(index)
 
     @property
     def most_overlap(self) -> float:
         """The most that any candidate holds of the prompt (tokens)."""
-        if len(self) <= FEW:
-            return max(self.depths)
-        return self.overlap.item(self.overlap.argmax())
+        held = self.held
+        return max(held) if isinstance(held, list) else held.item(held.argmax())
 
     @_Derived
     def miss(self) -> Floats:
@@ -366,7 +366,7 @@ class Candidate:
         self.prompt_tokens = view.prompt_tokens
         self.output_tokens = view.output_tokens
         self.ttft_objective = view.ttft_objective
-        self.overlap = view.depths[index]
+        self.overlap = view.overlap_of(index)
         self.outstanding = cells.outstanding[row]
         self.running = cells.running[row]
         self.slots = cells.slots[row]

@@ -77,7 +77,7 @@ class Jffc(Policy):
     def _holder(self, view: View, winner: int) -> int:
         """The candidate to forward to, or `winner`."""
         most = view.most_overlap
-        if most < self._least_share() * view.prompt_tokens or view.overlap[winner] == most:
+        if most < self._least_share() * view.prompt_tokens or view.overlap_of(winner) == most:
             return winner
         load = view.load
         holder = lowest_then(view.miss, load, view.draw)

@@ -170,3 +170,12 @@ def test_depths_can_be_counted_in_tokens_and_cut_to_the_prompt(nodes: int) -> No
     index.insert(2, [1])
     assert index.depths([1, 2, 3], nodes, 64.0, 100.0)[:3].tolist() == [100.0, 0.0, 64.0]
     assert index.depths([1], nodes, 64.0, 10).dtype == np.float64
+
+
+def test_depths_are_floats_whatever_a_link_is_counted_in() -> None:
+    depths = [0.0, 0.0]
+    index = fill(2)
+    index.insert(1, [1, 2, 3])
+    index.mark(depths, [1, 2, 3], 16, 40)
+    assert depths[1] == 40.0
+    assert all(type(depth) is float for depth in depths)
