@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code; with `check`, fails if what is there differs."""
+"""Writes docs/reference and the page of results; with `check`, fails if what is there differs."""
 
 import sys
 from pathlib import Path
@@ -6,17 +6,19 @@ from pathlib import Path
 import api
 import metrics
 import policies
+import results
 import settings
 import states
 
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+DOCS = Path(__file__).parents[2] / "docs"
 NOTE = "<!-- Made by scripts/docs from the code: change it there. -->\n\n"
 PAGES = {
-    "admin-api.md": api.page,
-    "configuration.md": settings.page,
-    "metrics.md": metrics.page,
-    "node-states.md": states.page,
-    "policies.md": policies.page,
+    "explanation/results.md": results.page,
+    "reference/admin-api.md": api.page,
+    "reference/configuration.md": settings.page,
+    "reference/metrics.md": metrics.page,
+    "reference/node-states.md": states.page,
+    "reference/policies.md": policies.page,
 }
 
 
@@ -28,14 +30,14 @@ def main(arguments: list[str]) -> int:
     stale = []
     for name, page in PAGES.items():
         text = NOTE + page().rstrip() + "\n"
-        path = REFERENCE / name
+        path = DOCS / name
         if arguments == ["check"]:
             stale += [name] if not path.exists() or path.read_text(encoding="utf-8") != text else []
         else:
-            REFERENCE.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if stale:
-        print(f"out of date in docs/reference: {', '.join(stale)}; run scripts/docs", file=sys.stderr)
+        print(f"out of date in docs: {', '.join(stale)}; run scripts/docs", file=sys.stderr)
     return 1 if stale else 0
 
 

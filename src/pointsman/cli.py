@@ -92,6 +92,11 @@ def _sim(arguments: list[str]) -> int:
     from pointsman.simulate.main import compare, run_one, sweep
     from pointsman.simulate.replay import replay
 
+    if name == "experiment":
+        from pointsman.config.experiment import ExperimentConfig
+        from pointsman.simulate.experiments.main import experiment
+
+        return _configured("sim experiment", ExperimentConfig, arguments[1:], lambda config, _: experiment(config))
     if name == "run":
         return _configured("sim run", RunConfig, arguments[1:], lambda config, _: run_one(config))
     if name == "sweep":
@@ -130,6 +135,7 @@ SIM_COMMANDS = {
     "compare": "simulate a fleet under several policies, on the same requests",
     "sweep": "simulate policies against load, and find the highest rate that each can take",
     "replay": "simulate recorded traffic under several policies",
+    "experiment": "ask a question whose answer is known or wanted: experiments by name, and what came of their claims",
 }
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {

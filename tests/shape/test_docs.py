@@ -8,10 +8,13 @@ import pytest
 
 from pointsman.config.catalogue import GpuFile
 from pointsman.config.compare import CompareConfig
+from pointsman.config.experiment import ExperimentConfig, Paper
 from pointsman.config.flags import convert
 from pointsman.config.plan import ChainsConfig, servers_of
 from pointsman.config.serve import ServeConfig, all_nodes, policy_table
 from pointsman.config.sim import fleet_of, incidents_of
+from pointsman.simulate.experiments.conduct import check
+from pointsman.simulate.experiments.grid import scenes_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -41,6 +44,10 @@ def test_examples_of_configuration_are_valid(page: Path) -> None:
     for example in TOML.findall(page.read_text(encoding="utf-8")):
         if page.name == "plan-chains.md":
             servers_of(convert(tomllib.loads(example), ChainsConfig, page.name))
+            continue
+        if "question" in example:
+            paper = convert(tomllib.loads(example), Paper, page.name)
+            check(paper, scenes_of(paper, ExperimentConfig()))
             continue
         if "tflops" in example:
             convert(tomllib.loads(example), GpuFile, page.name)

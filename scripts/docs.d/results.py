@@ -1,0 +1,97 @@
+"""The page of results: every experiment, what it measured, and which of its claims hold."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from textwrap import fill
+
+import msgspec
+from markdown import code
+
+from pointsman.config.experiment import Claim, Paper, paper_of, shipped
+from pointsman.simulate.experiments.claims import Verdict, judged
+from pointsman.simulate.experiments.layout import Cell, Sheet, sheets, title
+from pointsman.simulate.experiments.results import Results
+
+FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
+WIDTH = 120
+FEW = 6
+"""Verdicts of one claim that are told one by one; of more, the failures and a count."""
+
+_HEAD = """# What experiments show
+
+Each experiment is a file of `examples/experiments`: a question, what was expected, and the simulations that decide it.
+`pointsman sim experiment` lists them, `pointsman sim experiment NAME` runs one again. All of it is simulated: the
+decisions are the gateway's own, the engines are [arithmetic](engine-model.md). Bold is the best of its column and
+whatever comes within 2 % of it; ± is half the 95 % interval of the mean over seeds. What is written below each heading
+after "Answer" was written by people who looked at these figures. Two experiments of another kind are on pages of their
+own: [chains of servers](chains.md) and how [late binding](late-binding.md) earns its keep.
+
+"""
+
+
+def page() -> str:
+    """Markdown."""
+    found = [(name, paper_of(name), _results(name)) for name in shipped()]
+    kept = [(name, paper, results) for name, paper, results in found if results is not None]
+    contents = [f"- [{paper.title}](#{_anchor(paper.title)})" for _, paper, _ in kept]
+    return _HEAD + "\n".join(contents) + "\n\n" + "\n".join(_section(*one) for one in kept)
+
+
+def _results(name: str) -> Results | None:
+    path = FOLDER / f"{name}.json"
+    return msgspec.json.decode(path.read_bytes(), type=Results) if path.exists() else None
+
+
+def _section(name: str, paper: Paper, results: Results) -> str:
+    parts = [
+        f"## {paper.title}",
+        paper.question.strip(),
+        *([f"**Answer.** {paper.answer.strip()}"] if paper.answer else []),
+        *(_table(sheet) for spec in paper.table for sheet in sheets(spec, results)),
+        "\n".join(line for claim in paper.claim for line in _claim(claim, judged(claim, results.rows))),
+        "\n\n".join(_notes(results)),
+        f"```\npointsman sim experiment {name} --traces DIRECTORY\n```",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _claim(claim: Claim, verdicts: list[Verdict]) -> Iterator[str]:
+    """Few verdicts are told each; of many, those that tell against it."""
+    against = [one for one in verdicts if not one.holds]
+    held = "holds" if not against else f"does not hold in {len(against)} of {len(verdicts)}"
+    if len(verdicts) == 1:
+        yield f"- Expected: {claim.says}. It **{held.removesuffix(' in 1 of 1')}**: {verdicts[0].measured}."
+        return
+    yield f"- Expected: {claim.says}. It **{held}**{'' if against else f' in all {len(verdicts)}'}:"
+    for one in verdicts if len(verdicts) <= FEW else against:
+        yield f"  - {title((one.scene, one.load))}: {one.measured}{'' if one.holds else ' – no'}"
+
+
+def _notes(results: Results) -> Iterator[str]:
+    """What was simulated: what all scenes have in common once."""
+    first, *others = results.notes.values()
+    shared = [note for note in first if all(note in each for each in others)]
+    if shared:
+        yield fill(" ".join(shared), WIDTH)
+    for scene, notes in results.notes.items():
+        own = [note for note in notes if note not in shared]
+        if own:
+            yield fill(f"- {scene}: {' '.join(own)}", WIDTH, subsequent_indent="  ")
+
+
+def _table(sheet: Sheet) -> str:
+    first, *others = sheet.head
+    lines = [
+        "| " + " | ".join([first, *others]) + " |",
+        "|" + "---|" + "---:|" * len(others),
+        *("| " + " | ".join([code(name), *_cells(cells)]) + " |" for name, cells in sheet.lines),
+    ]
+    return "\n".join([*([f"**{sheet.title}**", ""] if sheet.title else []), *lines])
+
+
+def _cells(cells: Iterable[Cell]) -> list[str]:
+    return [f"**{cell.text}**" if cell.best else cell.text for cell in cells]
+
+
+def _anchor(heading: str) -> str:
+    return "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_").replace(" ", "-")
