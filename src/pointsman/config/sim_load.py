@@ -23,11 +23,13 @@ OF_TRACES = (
     "trace_model",
 )
 """Settings that mean something beside a trace only."""
-USUAL = "assistant"
+USUAL, USUAL_OF_PLAIN = "assistant", "images"
 
 
-def kinds_of(config: SimConfig) -> tuple[ClientKind, ...] | None:
-    """The clients whose dialogues are generated: of the file, else of the preset; None where a trace says all.
+def kinds_of(config: SimConfig, usual: str = USUAL) -> tuple[ClientKind, ...] | None:
+    """The clients whose dialogues are generated: of the file, of the preset, else the `usual` ones.
+
+    None where a trace says all.
 
     Raises ConfigError for an unknown preset, for a name given twice, and for what goes ill with a trace.
     """
@@ -36,7 +38,7 @@ def kinds_of(config: SimConfig) -> tuple[ClientKind, ...] | None:
         return None
     if config.arrivals == "trace" and not config.traces:
         raise ConfigError("`arrivals`: there is no trace to arrive as; name one by `trace`")
-    name = config.workload or USUAL
+    name = config.workload or usual
     if not config.clients and name not in WORKLOADS:
         raise ConfigError(f"`workload`: no preset named {name!r}; there are: {', '.join(WORKLOADS)}")
     kinds = config.clients or WORKLOADS[name]

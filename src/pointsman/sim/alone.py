@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from pointsman.brain.costs.step_time import StepTime, prefill_seconds
-from pointsman.engine.profile import EngineProfile
 from pointsman.observe.sampled import Numbers
+from pointsman.sim.plain import PlainProfile, Profile
 
 KNOTS = 200
 """Prompt lengths at which prefill is computed; in between, a line is within a thousandth of it."""
@@ -18,9 +18,9 @@ Alone = Callable[[Numbers, Numbers], Numbers]
 """Seconds of requests with so many tokens of prompt and of answer."""
 
 
-def alone_on(profiles: Iterable[EngineProfile]) -> Alone:
+def alone_on(profiles: Iterable[Profile]) -> Alone:
     """The least over all profiles, request by request."""
-    distinct: list[EngineProfile] = []
+    distinct: list[Profile] = []
     for profile in profiles:
         if profile not in distinct:
             distinct.append(profile)
@@ -33,7 +33,9 @@ def alone_on(profiles: Iterable[EngineProfile]) -> Alone:
     return seconds
 
 
-def _seconds(profile: EngineProfile, prompt_tokens: Numbers, output_tokens: Numbers) -> Numbers:
+def _seconds(profile: Profile, prompt_tokens: Numbers, output_tokens: Numbers) -> Numbers:
+    if isinstance(profile, PlainProfile):
+        return np.full(len(prompt_tokens), profile.slowdown * profile.service.seconds(0.0))
     prefill = _prefill(profile.step_time, prompt_tokens, profile.limits.max_num_batched_tokens)
     steps = np.maximum(0.0, output_tokens - 1)
     model = profile.step_time

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from pointsman.brain.model.request import Request
-from pointsman.sim.demand import Ask, Dialogue
+from pointsman.sim.demand import Ask, Demand, Dialogue
 from pointsman.sim.exchange import Exchange, Record
 from pointsman.sim.loop import Loop, Rank
 from pointsman.workload.streams import stream
@@ -98,6 +98,12 @@ class Clients:
             tenant=dialogue.tenant,
             session=dialogue.session,
         )
+
+
+def plain_share(demand: Demand, usual: float) -> float:
+    """The share of all requests that ask for no stream, where `usual` is that of those that say nothing of it."""
+    asked = sum(len(dialogue.asks) for dialogue in demand.dialogues)
+    return sum(len(one.asks) * max(usual, one.plain) for one in demand.dialogues) / max(1, asked)
 
 
 def _plain(dialogues: Sequence[Dialogue], lengths: Sequence[int], usual: float, seed: int) -> list[bool]:

@@ -108,7 +108,7 @@ class Cluster:
         key = str(self._tries)
         self._tried_by[key] = gateway, lease
         ask = exchange.ask
-        blocks = ask.blocks(node.node.profile.limits.block_size)
+        blocks = ask.blocks(node.node.block_tokens)
         return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, blocks)
 
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:

@@ -27,7 +27,7 @@ from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Delays
 from pointsman.sim.incidents import Incidents, enter
 from pointsman.sim.loop import Loop, Rank
-from pointsman.sim.node import Counters
+from pointsman.sim.process import Counters
 from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, node_figures, summarized
 
 LEAD_S = 1.0

@@ -2,17 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from pointsman.brain.costs.step_time import prefill_seconds
 from pointsman.brain.model.node import NodeSpec
+from pointsman.engine.plain_service import PlainService
 from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat
+from pointsman.sim.plain import PlainProfile, Profile
 
 PROMPT = 2048
+BLOCK = 16
+UNBOUNDED = 2**40
 MODEL = "model"
 """Every node serves it, and every request asks for it."""
 
@@ -22,6 +26,7 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     name: Annotated[str, Meta(min_length=1, description="name; of several nodes, a number follows")]
     count: Annotated[int, Meta(ge=1, description="nodes of this kind")] = 1
+    kind: Annotated[Literal["engine", "plain"], Meta(description="LLM engine, or plain inference server")] = "engine"
     profile: Annotated[str, Meta(description="model whose size sets the timing: a name or a config.json")] = (
         "Llama-3-8B"
     )
@@ -41,6 +46,12 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prefill_tokens_per_second: Annotated[PositiveFloat | None, Meta(description="measured prefill speed")] = None
     decode_base_ms: Annotated[PositiveFloat | None, Meta(description="measured time of a decode step")] = None
     decode_per_sequence_ms: Annotated[float, Meta(ge=0, description="what each sequence adds to it")] = 0.0
+    plain_base_seconds: Annotated[float, Meta(ge=0, description="plain: response time without load")] = 0.1
+    plain_slope_seconds: Annotated[float, Meta(ge=0, description="plain: response time added at full load")] = 0.9
+    plain_capacity: Annotated[int, Meta(ge=1, description="plain: requests in flight that are full load")] = 10
+    drift: Annotated[float, Meta(ge=0, description="plain: mean load that comes from elsewhere")] = 0.0
+    drift_swing: Annotated[float, Meta(ge=0, description="plain: how far that goes up and down")] = 0.0
+    drift_period_s: Annotated[float, Meta(gt=0, description="plain: in how long")] = 120.0
 
     def names(self) -> list[str]:
         """The names of its nodes."""
@@ -48,15 +59,30 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def engine(self) -> EngineConfig:
         """The settings of its engines."""
-        own = ("name", "count")
+        own = ("name", "count", "kind", "drift", "drift_swing", "drift_period_s")
         return EngineConfig(**{key: getattr(self, key) for key in self.__struct_fields__ if key not in own})
+
+    def server(self, number: int) -> PlainProfile:
+        """Its plain server number `number`, from 0: the drifts of several follow each other evenly."""
+        return PlainProfile(
+            service=PlainService(
+                base_seconds=self.plain_base_seconds,
+                slope_seconds=self.plain_slope_seconds,
+                capacity=self.plain_capacity,
+            ),
+            slowdown=1.0 / self.speed,
+            drift=self.drift,
+            drift_swing=self.drift_swing,
+            drift_period_s=self.drift_period_s,
+            phase=number / self.count,
+        )
 
 
 class Node(msgspec.Struct, frozen=True):
-    """One node: its engine's profile, and how a gateway would be configured for it."""
+    """One node: what runs there, and how a gateway would be configured for it."""
 
     spec: NodeSpec
-    profile: EngineProfile
+    profile: Profile
 
     @property
     def name(self) -> str:
@@ -64,8 +90,21 @@ class Node(msgspec.Struct, frozen=True):
 
     @property
     def prefill_rate(self) -> float:
-        """Tokens per second of a prompt of 2,048 tokens: how fast the node is beside others."""
-        return PROMPT / (prefill_seconds(self.profile.step_time, PROMPT) * self.profile.slowdown)
+        """How fast the node is beside others: tokens per second of a prompt of 2,048 tokens, or requests per second."""
+        profile = self.profile
+        if isinstance(profile, PlainProfile):
+            return profile.service.requests_per_second() / profile.slowdown
+        return PROMPT / (prefill_seconds(profile.step_time, PROMPT) * profile.slowdown)
+
+    @property
+    def block_tokens(self) -> int:
+        """Tokens of a block of its cache; a plain server has none, and any size will do."""
+        return BLOCK if isinstance(self.profile, PlainProfile) else self.profile.limits.block_size
+
+    @property
+    def most_tokens(self) -> int:
+        """Tokens of prompt and answer that it takes."""
+        return UNBOUNDED if isinstance(self.profile, PlainProfile) else self.profile.max_model_len
 
 
 def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False, catalogue: Catalogue = BUILT_IN) -> tuple[Node, ...]:
@@ -74,6 +113,9 @@ def nodes_of(kinds: Iterable[NodeKind], *, declare: bool = False, catalogue: Cat
     Models and GPUs are looked up in `catalogue`. Raises ValueError for unknown ones, for settings that do not go
     together and for a name given twice.
     """
+    kinds = tuple(kinds)
+    if len({kind.kind for kind in kinds}) > 1:
+        raise ValueError("plain servers and LLM engines answer different requests: they cannot be one fleet")
     nodes = tuple(node for kind in kinds for node in _nodes(kind, declare, catalogue))
     for name, count in Counter(node.name for node in nodes).items():
         if count > 1:
@@ -89,9 +131,15 @@ def serving(nodes: Iterable[Node], models: tuple[str, ...]) -> tuple[Node, ...]:
 
 
 def _nodes(kind: NodeKind, declare: bool, catalogue: Catalogue) -> list[Node]:
+    if kind.kind == "plain":
+        return [Node(_plain_spec(name), kind.server(number)) for number, name in enumerate(kind.names())]
     profile = profile_of(kind.engine(), catalogue)
     specs = [NodeSpec(url=f"http://{name}", id=name, engine="vllm", models=(MODEL,)) for name in kind.names()]
     return [Node(_declared(spec, kind, profile) if declare else spec, profile) for spec in specs]
+
+
+def _plain_spec(name: str) -> NodeSpec:
+    return NodeSpec(url=f"http://{name}", id=name, engine="plain", models=(MODEL,))
 
 
 def _declared(spec: NodeSpec, kind: NodeKind, profile: EngineProfile) -> NodeSpec:

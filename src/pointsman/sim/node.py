@@ -1,7 +1,7 @@
-"""One engine of the simulated fleet: its core on the loop's clock, and what can be seen of it from outside.
+"""One node of the simulated fleet: its process on the loop's clock, and what can be seen of it from outside.
 
-A process that stands still has a clock that stands still, too: the core's time is the loop's less all the time that
-the node has stood. One that was killed comes back with a new core.
+A process that stands still has a clock that stands still, too: its time is the loop's less all the time that the node
+has stood. A node that was killed comes back with a new process.
 """
 
 from collections.abc import Callable
@@ -12,24 +12,13 @@ import msgspec
 from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.core import StepResult
 from pointsman.engine.sequence import Sequence
-from pointsman.engine.timeline import Timeline
 from pointsman.sim.fleet import Node
 from pointsman.sim.loop import Loop, Rank
+from pointsman.sim.plain import process_of
+from pointsman.sim.process import Counters
 
 TOKENS_EVERY = 16
 """Content events between two accounts of progress to the brain, as in the gateway."""
-
-
-class Counters(msgspec.Struct, frozen=True):
-    """What a node has done since its start. `busy_s`: length of all its steps."""
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    generated_tokens: int = 0
-    preemptions: int = 0
-    evicted_blocks: int = 0
-    busy_s: float = 0.0
 
 
 class SimNode:
@@ -52,7 +41,7 @@ class SimNode:
         self._loop = loop
         self._seen = seen
         self._ended = ended
-        self._slowdown = node.profile.slowdown
+        self._factor = 1.0
         self._requests = 0
         self._earlier = Counters()
         self._still_since = 0.0
@@ -61,9 +50,8 @@ class SimNode:
         self._begin()
 
     def _begin(self) -> None:
-        self._core = self.node.profile.core()
-        self._core.slowdown = self._slowdown
-        self._timeline = Timeline(self._core, self._deliver, self.node.profile.overhead_seconds)
+        self._process = process_of(self.node.profile, self._deliver)
+        self._process.slow_down(self._factor)
         self._due = inf
         self._started_at = self._loop.now
 
@@ -73,16 +61,17 @@ class SimNode:
         if self.still_until is not None:
             self._held.append(sequence)
             return
-        self._timeline.submit(sequence, self._own_time())
+        self._process.submit(sequence, self._own_time())
         self._schedule()
 
     def abort(self, sequence: Sequence) -> bool:
         """End a sequence; False if it has ended."""
-        return self._timeline.abort(sequence, self._own_time())
+        return self._process.abort(sequence, self._own_time())
 
     def slow_down(self, factor: float) -> None:
-        """Steps formed from now on take `factor` times as long as the profile says; 1 is well again."""
-        self._core.slowdown = self._slowdown = self.node.profile.slowdown * factor
+        """What begins from now on takes `factor` times as long as the profile says; 1 is well again."""
+        self._factor = factor
+        self._process.slow_down(factor)
 
     def kill(self) -> None:
         """The process dies. Whoever has sequences here is to abort them."""
@@ -104,50 +93,31 @@ class SimNode:
         self._stood_s += stood_s
         self._due = inf
         for sequence in self._held:
-            self._timeline.submit(sequence, self._own_time())
+            self._process.submit(sequence, self._own_time())
         self._held.clear()
         self._schedule()
 
     def report(self, delay_s: float) -> NodeReport:
-        """What a probe finds that takes so long to come back: what an engine's metrics tell."""
-        core, limits = self._core, self.node.profile.limits
-        return NodeReport(
-            node=self.node.name,
-            ok=True,
-            seconds=delay_s,
-            models=self.node.spec.models,
-            running=core.running,
-            waiting=core.waiting,
-            kv_usage=core.kv_usage,
-            kv_blocks=limits.blocks,
-            block_tokens=limits.block_size,
-            started_at=self._started_at,
-        )
+        """What a probe finds that takes so long to come back."""
+        reading = self._process.reading(self.node.spec, self._own_time())
+        return msgspec.structs.replace(reading, seconds=delay_s, started_at=self._started_at)
 
     def counters(self) -> Counters:
         """Since the start of the run, over all its processes."""
-        return self._totals() if self.alive else self._earlier
+        done = self._totals() if self.alive else self._earlier
+        return msgspec.structs.replace(done, requests=self._requests)
 
     def _totals(self) -> Counters:
-        totals, earlier = self._core.totals, self._earlier
-        return Counters(
-            self._requests,
-            earlier.prompt_tokens + totals.prompt_tokens,
-            earlier.cached_tokens + totals.prefix_hits,
-            earlier.generated_tokens + totals.generated_tokens,
-            earlier.preemptions + totals.preemptions,
-            earlier.evicted_blocks + self._core.pool.evicted,
-            earlier.busy_s + totals.busy_seconds,
-        )
+        return self._process.counters().after(self._earlier)
 
     def _own_time(self) -> float:
-        """The core's time."""
+        """The process's time."""
         now = self._loop.now if self.still_until is None else self._still_since
         return now - self._stood_s
 
     def _schedule(self) -> None:
         """Have the loop come back at the next event, unless it will; an entry that came too late is passed over."""
-        due = self._timeline.next_event()
+        due = self._process.next_event()
         if due < self._due:
             self._due = due
             self._loop.at(due + self._stood_s, Rank.ENGINE, self._advance, due)
@@ -155,7 +125,7 @@ class SimNode:
     def _advance(self, due: float) -> None:
         if due != self._due or not self.alive or self.still_until is not None:
             return
-        self._timeline.advance(due)
+        self._process.advance(due)
         self._due = inf
         self._schedule()
 

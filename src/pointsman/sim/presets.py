@@ -39,9 +39,12 @@ FLEETS: dict[str, tuple[NodeKind, ...]] = {
         NodeKind(name="shop", count=3, gpu="L40S", speed=0.5, kv_blocks=4096, max_num_seqs=32, overhead_ms=40.0),
         NodeKind(name="kiosk", count=3, gpu="L40S", speed=0.25, kv_blocks=2048, max_num_seqs=16, overhead_ms=80.0),
     ),
+    "three-plain": (NodeKind(name="plain", count=3, kind="plain", drift=0.3, drift_swing=0.3),),
     "uneven": (_one_third("fast", 1.0), _one_third("slow", 1 / 3)),
 }
 """`8x8xa100`: eight nodes of eight A100 each, another name of `qwen2.5-72b-a100`. `three-new-seven-old`: the new ones
 recover from load two to three times as fast, the old ones are nearer and answer short prompts sooner. `edge-chain`:
-small servers, unevenly fast and far. `uneven`: two nodes three times slower than two others, as in the demonstration.
+small servers, unevenly fast and far. `three-plain`: plain inference servers that answer in 0.1 + 0.9·load s, with load
+from elsewhere that drifts between 0 and 0.6, one after the other. `uneven`: two nodes three times slower than two
+others, as in the demonstration.
 """

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from pointsman.engine.profile import EngineProfile
 from pointsman.engine.virtual import Sample, saturation_rps
+from pointsman.sim.plain import PlainProfile, Profile
 from pointsman.workload.blocks import session_blocks
 from pointsman.workload.kinds import ClientKind, sessions_of_kinds
 from pointsman.workload.presets import WORKLOADS
@@ -15,21 +15,27 @@ NOMINAL_ANSWER_S = 4.0
 """Only orders the sample as a run would interleave it."""
 
 
-def fleet_saturation(profiles: Iterable[EngineProfile], samples: Sequence[Sample]) -> float:
+def fleet_saturation(profiles: Iterable[Profile], samples: Sequence[Sample]) -> float:
     """Requests per second that the nodes finish under permanent backlog, each serving its own share.
 
     Each node is measured alone on the whole sample, so its prefix cache finds all the sharing there is: an upper bound,
     equal for every policy. Equal profiles are measured once. Raises ValueError for no samples at all.
     """
-    rates: list[tuple[EngineProfile, float]] = []
+    rates: list[tuple[Profile, float]] = []
     total = 0.0
     for profile in profiles:
         rate = next((rate for known, rate in rates if known == profile), None)
         if rate is None:
-            rate = saturation_rps(profile, samples)
+            rate = _alone(profile, samples)
             rates.append((profile, rate))
         total += rate
     return total
+
+
+def _alone(profile: Profile, samples: Sequence[Sample]) -> float:
+    if isinstance(profile, PlainProfile):
+        return profile.service.requests_per_second(profile.drift) / profile.slowdown
+    return saturation_rps(profile, samples)
 
 
 def session_samples(

@@ -7,10 +7,19 @@ import numpy as np
 
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
-from pointsman.config.sim_load import check_pace, check_trace_settings, kinds_of, law_of, sim_trace
+from pointsman.config.sim_load import (
+    USUAL,
+    USUAL_OF_PLAIN,
+    check_pace,
+    check_trace_settings,
+    kinds_of,
+    law_of,
+    sim_trace,
+)
 from pointsman.sim.demand import Demand, trace_demand
 from pointsman.sim.fleet import Node, serving
 from pointsman.sim.generated import models_of, session_demand
+from pointsman.sim.plain import PlainProfile
 from pointsman.sim.saturation import fleet_saturation, session_samples
 from pointsman.workload.jitter import jittered
 from pointsman.workload.kinds import ClientKind
@@ -38,7 +47,8 @@ def loaded(config: SimConfig, nodes: tuple[Node, ...]) -> Load:
     """The load that the settings ask for. Raises ConfigError for settings that cannot be used."""
     check_pace(config)
     check_trace_settings(config)
-    kinds, trace = kinds_of(config), sim_trace(config)
+    usual = USUAL_OF_PLAIN if isinstance(nodes[0].profile, PlainProfile) else USUAL
+    kinds, trace = kinds_of(config, usual), sim_trace(config)
     load = _traced(config, trace, nodes) if trace and kinds is None else _generated(config, kinds or (), trace, nodes)
     if not all(one.dialogues for one in load.demands):
         raise ConfigError(f"`seconds`: no request is sent in {config.seconds:g} s; give more time or a higher rate")
@@ -71,7 +81,7 @@ def saturation(nodes: Sequence[Node], seed: int, kinds: Sequence[ClientKind]) ->
 
     Raises ConfigError where no engine could take any of them.
     """
-    samples = session_samples(seed, nodes[0].profile.limits.block_size, kinds, most_tokens(nodes))
+    samples = session_samples(seed, nodes[0].block_tokens, kinds, most_tokens(nodes))
     if not samples:
         raise ConfigError(f"`workload`: all its requests exceed the engines' limit of {most_tokens(nodes)} tokens")
     return fleet_saturation((node.profile for node in nodes), samples)
@@ -79,7 +89,7 @@ def saturation(nodes: Sequence[Node], seed: int, kinds: Sequence[ClientKind]) ->
 
 def most_tokens(nodes: Sequence[Node]) -> int:
     """Tokens of prompt and answer that every engine takes."""
-    return min(node.profile.max_model_len for node in nodes)
+    return min(node.most_tokens for node in nodes)
 
 
 def _moments(trace: Trace | None) -> Moments | None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from pointsman.config.sim import SimConfig
 from pointsman.observe.columns import ARROWS, TIE
 from pointsman.observe.table import comparison_table
+from pointsman.sim.clients import plain_share
 from pointsman.sim.incidents import told
 from pointsman.sim.statistics import LEVEL, bootstrap
 from pointsman.sim.summary import NodeFigures, Summary
@@ -50,7 +51,7 @@ def notes(plan: Plan) -> list[str]:
     return [
         f"Fleet: {', '.join(node.name for node in plan.nodes)}.",
         f"Load: {plan.demands[0].description}; {plan.seconds:g} s, measured after {config.warm_up:.0%}; {runs} "
-        f"from {config.seed}; {config.plain:.0%} plain.",
+        f"from {config.seed}; {plain_share(plan.demands[0], config.plain):.0%} plain.",
         *(told(one) for one in plan.incidents.all()),
         *_clients_and_gateways(config),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",

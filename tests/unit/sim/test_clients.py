@@ -3,10 +3,11 @@
 import pytest
 from tests.support.simulated import uneven
 
-from pointsman.sim.clients import Clients, Habits
+from pointsman.sim.clients import Clients, Habits, plain_share
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.generated import session_demand
 from pointsman.sim.loop import Loop, Rank
+from pointsman.workload.presets import WORKLOADS
 
 DIALOGUES = session_demand(1, 4.0, 30.0, 32_768).dialogues
 
@@ -86,3 +87,9 @@ def test_who_leaves_is_drawn_once_and_leaves_only_an_unanswered_request() -> Non
     assert patient
     assert patient < hasty
     assert not left(0.0)
+
+
+def test_the_share_of_plain_requests_counts_those_of_every_kind() -> None:
+    demand = session_demand(1, 40.0, 400.0, 32_768, WORKLOADS["batch_and_chat"])
+    assert plain_share(demand, 0.0) == pytest.approx(0.5, abs=0.1)
+    assert plain_share(demand, 1.0) == 1.0

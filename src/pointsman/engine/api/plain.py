@@ -11,6 +11,7 @@ from aiohttp import web
 
 from pointsman.engine.api.errors import ApiError
 from pointsman.engine.api.intake import decoder
+from pointsman.engine.plain_service import PlainService
 from pointsman.engine.settings import EngineConfig
 
 
@@ -28,23 +29,28 @@ class PlainServer:
     """Handlers of a plain server; `running` counts requests in flight."""
 
     def __init__(self, config: EngineConfig) -> None:
-        self._config = config
+        self._service = PlainService(
+            base_seconds=config.plain_base_seconds,
+            slope_seconds=config.plain_slope_seconds,
+            capacity=config.plain_capacity,
+        )
+        self._time_scale = config.time_scale
         self._state = Drift()
         self.running = 0
 
     @property
     def load(self) -> float:
         """1.0 is full load; more is possible."""
-        return self.running / self._config.plain_capacity + self._state.drift
+        return self._service.load(self.running, self._state.drift)
 
     async def infer(self, request: web.Request) -> web.Response:
         """Answer after a time set by the load that the request meets on arrival."""
         await request.read()
         load = self.load
-        seconds = (self._config.plain_base_seconds + self._config.plain_slope_seconds * load) * self._state.factor
+        seconds = self._service.seconds(load) * self._state.factor
         self.running += 1
         try:
-            await asyncio.sleep(seconds / self._config.time_scale)
+            await asyncio.sleep(seconds / self._time_scale)
         finally:
             self.running -= 1
         return _json({"result": "ok", "path": request.path, "load": load, "seconds": seconds})
