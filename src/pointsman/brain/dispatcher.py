@@ -41,6 +41,8 @@ REFRESH_SECONDS = 0.1
 """How old time-dependent columns may get before a decision renews them."""
 LEASE_CHECK_SECONDS = 60.0
 
+_FAIL, _BUSY = Verdict.FAIL, Verdict.BUSY  # Python looks up an enumeration's member in ten times the time of a name
+
 
 class Dispatcher:
     """Places requests on nodes and accounts for them. Not thread-safe: one driver, one loop."""
@@ -141,12 +143,13 @@ class Dispatcher:
         again = again and self._elsewhere(ticket, lease, outcome)
         self.placement.release(lease)
         ticket.lease = None
-        if outcome.verdict is Verdict.FAIL and lease.first_at is None:
+        failed = outcome.verdict is _FAIL
+        if failed and lease.first_at is None:
             self.placement.unlearn(lease)
         elif outcome.cached_tokens is not None:
             self.placement.correct(lease, outcome.cached_tokens)
-        if outcome.delivered and outcome.verdict is not Verdict.BUSY:
-            served = Served(lease.row, self.fleet.generation[lease.row], outcome.verdict is Verdict.FAIL, now)
+        if outcome.delivered and outcome.verdict is not _BUSY:
+            served = Served(lease.row, self.fleet.generation[lease.row], failed, now)
             self._feedback.remember(ticket.request.tenant, ticket.request.id, served)
         tpot = self.estimates.ended(lease, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
@@ -348,31 +351,30 @@ class Dispatcher:
             return self._refuse(ticket, error, now)
         if not isinstance(answer, Choice):
             return None
-        expected = self.placement.expected_seconds(view, answer.index)
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
-        self._begin(ticket, lease, expected, answer.reason, now)
+        self._begin(ticket, lease, answer.reason, now)
         if self.membership.on_probation(lease.row):
             whole = 0.0 if ticket.request.stream else ticket.output_tokens * float(view.tpot_base[answer.index])
-            self._agenda.add(now + self._patience(expected + whole), self._probation_over, lease.id)
-        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, self._patience(expected))
+            self._agenda.add(now + self._patience(lease.expected_s + whole), self._probation_over, lease.id)
+        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, self._patience(lease.expected_s))
 
     def _patience(self, expected: float) -> float:
         """How long (seconds) what was predicted to take `expected` may take."""
         settings = self.settings
         return min(settings.first_token_ceiling_s, max(settings.first_token_floor_s, PATIENCE_FACTOR * expected))
 
-    def _begin(self, ticket: Ticket, lease: Lease, expected: float, reason: str, now: float) -> None:
+    def _begin(self, ticket: Ticket, lease: Lease, reason: str, now: float) -> None:
         ticket.lease = lease
         ticket.attempts += 1
         self._leases[lease.id] = lease
         self.placement.remember(lease)
         self.estimates.sent(lease)
         chain = ticket.request.chain
-        if self.peers.any and chain is not None and chain.links:
+        if chain is not None and chain.links and self.peers.any:
             self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)
         if not ticket.request.stream:
-            self.placement.ledger.expect(lease.booking, now + expected)
+            self.placement.ledger.expect(lease.booking, now + lease.expected_s)
         self._tell(
             Placed(
                 now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, now - ticket.submitted,
@@ -395,13 +397,12 @@ class Dispatcher:
         """
         tried = {*ticket.excluded, lease.node}
         fleet, model = self.fleet, ticket.request.model
-        rows = fleet.candidates(model)[0].tolist() if outcome.verdict is Verdict.BUSY else fleet.serves(model)
+        rows = fleet.candidates(model)[0].tolist() if outcome.verdict is _BUSY else fleet.serves(model)
         left = (row for row in rows if fleet.spec(row).name not in tried)
         return any(fleet.states[row] is not NodeState.DRAINING for row in left)
 
     def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
-        failed = outcome.verdict in (Verdict.FAIL, Verdict.BUSY)
-        if failed and not outcome.delivered:
+        if not outcome.delivered and outcome.verdict in (_FAIL, _BUSY):
             return [self._refuse(ticket, _upstream_error(outcome), now)]
         self._forget(ticket)
         return []

@@ -91,10 +91,10 @@ class Estimates:
     def size(self, request: Request) -> tuple[int, float]:
         """Prompt tokens (1 to MOST_TOKENS) and tokens per link of the request's chain."""
         ratio = 1.0 / self.tokens_per_byte.bytes_per_token(request.model)
-        prompt = request.prompt_tokens or request.prompt_bytes * ratio
+        prompt = round(request.prompt_tokens or request.prompt_bytes * ratio)
         chain = request.chain
         per_link = 0.0 if chain is None else chain.tokens_per_link or chain.bytes_per_link * ratio
-        return min(max(1, round(prompt)), MOST_TOKENS), per_link
+        return (prompt if 0 < prompt < MOST_TOKENS else min(max(1, prompt), MOST_TOKENS)), per_link
 
     def output(self, request: Request) -> int:
         """Expected output tokens, at least 1."""

@@ -47,8 +47,9 @@ class Ticket:
 class Lease:
     """The account of one request on one node, from choice to outcome. Mutated by the dispatcher.
 
-    `ahead_tokens` is the backlog on the node when it was booked; `first_at` is None until the first token; `insertion`
-    is what its prompt added to the prefix index. A row keeps its node as long as a lease is booked on it.
+    `ahead_tokens` is the backlog on the node when it was booked; `expected_s` how long after `started` its first token
+    is predicted to come: behind that backlog, and this prompt's own prefill; `first_at` is None until it has come;
+    `insertion` is what its prompt added to the prefix index. A row keeps its node as long as a lease is booked on it.
     """
 
     __slots__ = (
@@ -56,6 +57,7 @@ class Lease:
         "blocks",
         "booking",
         "context_at_start",
+        "expected_s",
         "first_at",
         "id",
         "insertion",
@@ -80,6 +82,7 @@ class Lease:
         self.blocks = 0
         self.insertion: Insertion | None = None
         self.overlap_tokens = 0
-        self.ahead_tokens = 0
-        self.running_at_start = 0
-        self.context_at_start = 0
+        self.expected_s = 0.0
+        self.ahead_tokens = 0.0
+        self.running_at_start = 0.0
+        self.context_at_start = 0.0

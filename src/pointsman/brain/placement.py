@@ -32,6 +32,8 @@ DEFAULT_KV_TOKENS = 262_144
 RESIZE_SHARE = 0.1
 """A node's room in links is changed only when what it follows from moved by more than this share."""
 
+_NO_ROOM = 0.0, 1.0
+
 
 class Placement:
     """Chooses and books. Mutates the ledger, the pool, the index and its own counts of decisions."""
@@ -110,35 +112,23 @@ class Placement:
         """Tell observers that a call of `policy` raised: its author wants to know, the client cannot help it."""
         self._tell(PolicyRaised(now, policy.name, call, request, error))
 
-    def expected_seconds(self, view: View, index: int) -> float:
-        """Seconds until candidate `index` would show the first token: its backlog, and this request's prefill."""
-        cells = self._fleet.cells
-        row = view.nodes.item(index)
-        overlap = view.overlap_of(index)
-        miss = view.prompt_tokens - overlap
-        per_token = cells.prefill_per_token[row]
-        context = 0.5 * (overlap + view.prompt_tokens)
-        prefill = cells.prefill_base[row] + miss * (per_token + context * cells.prefill_per_pair[row])
-        return cells.backlog_tokens[row] * per_token + prefill
-
     def book(self, ticket: Ticket, view: View, choice: Choice, lease_id: int, now: float) -> Lease:
         """Make the choice a lease: its requests, tokens and blocks are counted from now on."""
-        fleet = self._fleet
-        row = view.nodes.item(choice.index)
-        cells = fleet.cells
-        prompt = ticket.prompt_tokens
+        row, prompt = view.nodes.item(choice.index), ticket.prompt_tokens
         overlap = min(int(view.overlap_of(choice.index)), prompt)
-        context = prompt + ticket.output_tokens
-        ahead = int(cells.backlog_tokens[row])
-        running = int(cells.running[row])
-        before = int(cells.context_tokens[row])
-        lease = Lease(lease_id, ticket, fleet.spec(row).name, self.ledger.book(row, prompt - overlap, context), now)
+        miss, context = prompt - overlap, prompt + ticket.output_tokens
+        cells = self._fleet.cells
+        ahead, running, before = cells.backlog_tokens[row], cells.running[row], cells.context_tokens[row]
+        booking = self.ledger.book(row, miss, context)
+        lease = Lease(lease_id, ticket, self._fleet.spec(row).name, booking, now)
+        per_token = cells.prefill_per_token[row] + 0.5 * (overlap + prompt) * cells.prefill_per_pair[row]
+        prefill = cells.prefill_base[row] + miss * per_token
+        lease.expected_s = ahead * cells.prefill_per_token[row] + prefill
         lease.overlap_tokens = overlap
         lease.ahead_tokens = ahead
         lease.running_at_start = running
         lease.context_at_start = before
-        lease.blocks = self.pool.blocks_for(row, context)
-        self.pool.reserve(row, lease.blocks)
+        lease.blocks = self.pool.reserve(row, context)
         return lease
 
     def remember(self, lease: Lease) -> None:
@@ -267,14 +257,11 @@ class Placement:
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
         """Set the row's room in links, unless what it follows from has hardly moved."""
         factor = self._trust.of(row)
-        per_link, trusted = self._room.get(row, (0.0, 1.0))
-        if _near(per_link, tokens_per_link) and _near(trusted, factor):
+        per_link, trusted = self._room.get(row, _NO_ROOM)
+        as_before = abs(per_link - tokens_per_link) <= RESIZE_SHARE * tokens_per_link
+        if as_before and abs(trusted - factor) <= RESIZE_SHARE * factor:
             return
         self._room[row] = (tokens_per_link, factor)
         blocks = float(self._fleet.columns.kv_capacity[row])
         tokens = blocks * float(self._fleet.columns.block_tokens[row]) if blocks < np.inf else DEFAULT_KV_TOKENS
         self.index.resize(row, max(1, int(factor * tokens / tokens_per_link)))
-
-
-def _near(before: float, now: float) -> bool:
-    return abs(before - now) <= RESIZE_SHARE * now

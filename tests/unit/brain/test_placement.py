@@ -1,8 +1,10 @@
 """From a ticket to a lease."""
 
+import numpy as np
 import pytest
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.sharing import PeerReport
 
@@ -51,8 +53,10 @@ def test_what_is_expected_of_one_node_is_what_the_view_says_of_it() -> None:
     assert view is not None
     assert (len(view), view.whole) == (2, False)
     assert view.overlap.any()
-    expected = [placement.expected_seconds(view, index) for index in range(len(view))]
-    assert expected == pytest.approx((view.backlog_seconds + view.prefill_seconds).tolist())
+    predicted = (view.backlog_seconds + view.prefill_seconds).tolist()
+    scores = np.zeros(len(view))
+    leases = [placement.book(ticket, view, Choice(index, scores, ""), index, 0.0) for index in range(len(view))]
+    assert [lease.expected_s for lease in leases] == pytest.approx(predicted)
 
 
 def test_a_node_at_its_cap_is_no_candidate() -> None:

@@ -57,13 +57,14 @@ class Believed:
 
     def touch(self, links: Sequence[int]) -> list[int]:
         """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
-        kept = array("Q", links[: self.capacity])
+        owner, capacity = self.owner, self.capacity
+        kept = array("Q", links if len(links) <= capacity else links[:capacity])
         self.newest += 1
-        self.owner.update(dict.fromkeys(kept, self.newest))
+        owner.update(dict.fromkeys(kept, self.newest))
         self.touches.append((self.newest, kept))
         self._queued += len(kept)
-        evicted = self.shrink(self.capacity)
-        if self._queued > STALE_FACTOR * len(self.owner) + 1024:
+        evicted = self.shrink(capacity) if len(owner) > capacity else []
+        if self._queued > STALE_FACTOR * len(owner) + 1024:
             self._rebuild()
         return evicted
 

@@ -18,14 +18,15 @@ class Pool:
         self._cells.kv_capacity[row] = blocks
         self._fit_cached(row)
 
-    def blocks_for(self, row: int, tokens: float) -> int:
-        """Blocks that hold `tokens` on `row`, rounded up."""
-        return -int(-tokens // self._cells.block_tokens[row])
+    def reserve(self, row: int, tokens: float) -> int:
+        """A lease takes the blocks that hold `tokens`, rounded up; returns how many.
 
-    def reserve(self, row: int, blocks: int) -> None:
-        """A lease takes `blocks`. The engine queues what does not fit, so reserved may exceed the capacity."""
+        The engine queues what does not fit, so reserved may exceed the capacity.
+        """
+        blocks = -int(-tokens // self._cells.block_tokens[row])
         self._cells.kv_reserved[row] += blocks
         self._fit_cached(row)
+        return blocks
 
     def release(self, row: int, blocks: int) -> None:
         """A lease gives `blocks` back."""
@@ -38,6 +39,6 @@ class Pool:
 
     def _fit_cached(self, row: int) -> None:
         cells = self._cells
-        room = max(0.0, cells.kv_capacity[row] - cells.kv_reserved[row])
+        room = cells.kv_capacity[row] - cells.kv_reserved[row]
         if cells.kv_cached[row] > room:
-            cells.kv_cached[row] = room
+            cells.kv_cached[row] = max(0.0, room)

@@ -86,9 +86,11 @@ def prefill_seconds(of: Measured) -> Quantity:
 
 def load(of: Measured) -> Quantity:
     """max(KV share, outstanding/slots, backlog seconds/TTFT objective, the server's own figure)."""
-    fullest = at_least(of.outstanding / of.slots, of.kv_reserved / of.kv_capacity)
+    filled, held = of.outstanding / of.slots, of.kv_reserved / of.kv_capacity
     waited = of.backlog_tokens * of.prefill_per_token * (1.0 / of.ttft_objective)
-    return at_least(at_least(fullest, waited), of.reported_load)
+    if type(filled) is float:
+        return max(filled, held, waited, of.reported_load)
+    return np.maximum(np.maximum(filled, held), np.maximum(waited, of.reported_load))
 
 
 def blocks_needed(of: Measured) -> Quantity:

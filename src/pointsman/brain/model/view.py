@@ -266,7 +266,10 @@ class View:
         if cells is None or len(nodes) > FEW:
             amounts: Floats = formula(self)
             return amounts
-        return np.array([formula(Candidate(self, cells, index, row)) for index, row in enumerate(nodes.tolist())])
+        held = self.held if isinstance(self.held, list) else self.held.tolist()
+        return np.array(
+            [formula(Candidate(self, cells, row, overlap)) for row, overlap in zip(nodes.tolist(), held, strict=True)]
+        )
 
     @_Derived
     def overlap(self) -> Floats:
@@ -362,11 +365,11 @@ class Candidate:
         "ttft_objective",
     )
 
-    def __init__(self, view: View, cells: Cells, index: int, row: int) -> None:
+    def __init__(self, view: View, cells: Cells, row: int, overlap: float) -> None:
         self.prompt_tokens = view.prompt_tokens
         self.output_tokens = view.output_tokens
         self.ttft_objective = view.ttft_objective
-        self.overlap = view.overlap_of(index)
+        self.overlap = overlap
         self.outstanding = cells.outstanding[row]
         self.running = cells.running[row]
         self.slots = cells.slots[row]

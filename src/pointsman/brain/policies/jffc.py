@@ -21,7 +21,7 @@ from pointsman.brain.policies.pickers import lowest, lowest_then
 _AFFINITY = {"default": "graded", "seed": "binary"}
 _FORWARD_BELOW = {"default": 0.7, "seed": 0.6}
 _FORWARD_SHARE = {"default": 0.3, "seed": 0.0}
-_LEAST = 1e-9  # stands for "nothing needed" in a denominator
+_LEAST = 1e-9  # keeps a denominator from being 0 where nothing is needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class Jffc(Policy):
         busy = at_most(node.load, 1.0)
         idle = 1.0 - busy
         queued = node.outstanding - node.running
-        memory = (node.kv_capacity - node.kv_reserved) / at_least(node.blocks_needed, 1.0)
+        memory = (node.kv_capacity - node.kv_reserved) / (node.blocks_needed + _LEAST)
         # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
-        compute = at_least(idle / at_least(node.prefill_seconds, _LEAST), idle)
+        compute = at_least(idle / (node.prefill_seconds + _LEAST), idle)
         cost = busy * (self.w_load * self.gpu) + queued * (self.w_load * self.queue / self.queue_full)
         resource = at_most(memory, 1.0) + at_most(compute, 1.0)
         return cost - self._affinity(node) - resource * (0.5 * self.w_resource)

@@ -16,12 +16,12 @@ def pool_of(kv_tokens: int | None) -> tuple[Fleet, Pool]:
 
 def test_blocks_round_up() -> None:
     _, pool = pool_of(1600)
-    assert [pool.blocks_for(0, tokens) for tokens in (1, 16, 17)] == [1, 1, 2]
+    assert [pool.reserve(0, tokens) for tokens in (1, 16, 17)] == [1, 1, 2]
 
 
 def test_unknown_capacity_is_boundless() -> None:
     fleet, pool = pool_of(None)
-    pool.reserve(0, 1000)
+    pool.reserve(0, 16_000)
     pool.cached(0, 16_000_000)
     assert fleet.columns.kv_cached[0] == 1_000_000
 
@@ -38,7 +38,7 @@ def test_no_block_is_both_reserved_and_cached(amounts: list[int], cached: int) -
     pool.cached(0, cached)
     assert columns.kv_cached[0] == min(100, cached // 16)
     for amount in amounts:
-        pool.reserve(0, amount)
+        assert pool.reserve(0, 16 * amount) == amount
         assert columns.kv_cached[0] <= max(0.0, 100 - columns.kv_reserved[0])
     for amount in amounts:
         pool.release(0, amount)
