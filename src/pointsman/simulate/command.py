@@ -8,8 +8,10 @@ import msgspec
 from rich.console import Console
 
 from pointsman.config.compare import CompareConfig, check_names
+from pointsman.config.flags import ConfigError
 from pointsman.config.outputs import check_output, put_output
 from pointsman.config.sim import built
+from pointsman.observe.pages import MissingExtra, check_libraries
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.jobs import RunFailed, measure_all
 from pointsman.simulate.progress import progress
@@ -28,6 +30,16 @@ def check(config: CompareConfig) -> None:
         built(config, name, "policies")
     if config.csv:
         check_output(config.csv, "csv")
+    if config.report:
+        _check_report(config)
+
+
+def _check_report(config: CompareConfig) -> None:
+    try:
+        check_libraries()
+    except MissingExtra as error:
+        raise ConfigError(f"`report`: {error}") from None
+    check_output(config.report, "report")
 
 
 def simulated(cases: Sequence[Case], jobs: int, seconds: float, err: Console) -> list[Measured]:

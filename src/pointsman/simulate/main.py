@@ -19,6 +19,7 @@ from pointsman.simulate.cases import Case, Measured, cases_of, measured
 from pointsman.simulate.command import check, guarded, print_json, simulated, write
 from pointsman.simulate.plan import Plan, planned
 from pointsman.simulate.progress import progress
+from pointsman.simulate.report import comparison_page, sweep_page
 from pointsman.simulate.sheet import as_csv, sheet, swept_sheet
 from pointsman.simulate.standing import PolicyRuns, by_policy
 from pointsman.simulate.sweep import Swept, scenes_of
@@ -54,13 +55,15 @@ def compare(config: CompareConfig) -> int:
     """`pointsman sim compare`; returns the exit status. Raises ConfigError when a setting cannot be used."""
     check(config)
     plan, err = planned(config), Console(stderr=True)
-    cases = cases_of(plan.settled(), config.policies)
+    cases = cases_of(plan.settled(), config.policies, shaped=bool(config.report))
     found = guarded(lambda: simulated(cases, jobs_of(config), plan.seconds, err), "compare", err)
     if isinstance(found, int):
         return found
     results = by_policy(config.policies, found)
     if config.csv:
         write("figures", config.csv, as_csv(sheet(results)), "csv", err)
+    if config.report:
+        write("report", config.report, comparison_page(results, plan), "report", err)
     return _told(results, plan)
 
 
@@ -74,13 +77,16 @@ def sweep(config: SweepConfig) -> int:
         def measure(cases: Sequence[Case]) -> list[Measured]:
             return simulated(cases, jobs_of(config), config.seconds, err)
 
-        return [sweep_scene(scene, measure) for scene in scenes_of(config, measure)]
+        shaped = bool(config.report)
+        return [sweep_scene(scene, measure, shaped=shaped) for scene in scenes_of(config, measure)]
 
     found = guarded(work, "sweep", err)
     if isinstance(found, int):
         return found
     if config.csv:
         write("figures", config.csv, as_csv(swept_sheet(found)), "csv", err)
+    if config.report:
+        write("report", config.report, sweep_page(found), "report", err)
     if config.json:
         print_json(swept_json(found, config))
     else:

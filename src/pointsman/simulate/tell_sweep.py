@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pointsman.config.sweep import SweepConfig
-from pointsman.observe.columns import TIE, Column, cell
+from pointsman.observe.columns import TIE, Cell, Column, Row, cell
 from pointsman.observe.table import BEST
 from pointsman.sim.statistics import LEVEL
 from pointsman.simulate.standing import IN_SLO, TTFT_P99, winners_of
@@ -79,22 +79,39 @@ def _scene_json(swept: Swept) -> dict[str, Any]:
     }
 
 
+def capacity_headings() -> tuple[tuple[str, str], ...]:
+    """Of two columns a target: the rate, and at which load that is."""
+    return tuple(pair for target in TARGETS for pair in ((f"{target:.0%} inside", "/s ↑"), ("at", "load")))
+
+
+def capacity_rows(swept: Swept) -> list[Row]:
+    """A row a policy: its highest rate for each target, the highest of all marked."""
+    return [
+        Row(name, tuple(cell for target in TARGETS for cell in _capacity_cells(swept, name, target)))
+        for name in swept.scene.config.policies
+    ]
+
+
+def _capacity_cells(swept: Swept, name: str, target: float) -> tuple[Cell, Cell]:
+    every = [one for one in swept.capacities if one.target == target]
+    own = next(one for one in every if one.policy == name)
+    span = f"±{(own.interval.high - own.interval.low) / 2:.2f}" if own.interval else ""
+    rate = Cell(f"{BOUNDS[own.bound]}{own.rate_rps:.2f}", name in leaders(every), span)
+    return rate, Cell(f"{own.load:.2f}")
+
+
 def _capacity_table(swept: Swept) -> Table:
     table = _table()
-    for target in TARGETS:
-        table.add_column(f"{target:.0%} inside\n/s ↑", justify="right")
-        table.add_column("at\nload", justify="right")
-    for name in swept.scene.config.policies:
-        table.add_row(name, *(part for target in TARGETS for part in _capacity_cells(swept, name, target)))
+    for heading in capacity_headings():
+        table.add_column("\n".join(heading), justify="right")
+    for row in capacity_rows(swept):
+        table.add_row(row.name, *(_shown(cell) for cell in row.cells))
     return table
 
 
-def _capacity_cells(swept: Swept, name: str, target: float) -> tuple[Text, str]:
-    every = [one for one in swept.capacities if one.target == target]
-    own = next(one for one in every if one.policy == name)
-    span = f" ±{(own.interval.high - own.interval.low) / 2:.2f}" if own.interval else ""
-    text = Text(f"{BOUNDS[own.bound]}{own.rate_rps:.2f}{span}", style=BEST if name in leaders(every) else "")
-    return text, f"{own.load:.2f}"
+def _shown(cell: Cell) -> Text:
+    text = Text(cell.text, style=BEST if cell.best else "")
+    return Text.assemble(text, (f" {cell.span}", "dim")) if cell.span else text
 
 
 def leaders(capacities: Sequence[Capacity]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from rich.console import Console
 from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
+from pointsman.observe import pages
 from pointsman.simulate.cases import cases_of
 from pointsman.simulate.command import FAILED, INTERRUPTED, check, guarded
 from pointsman.simulate.jobs import RunFailed
@@ -42,9 +43,16 @@ def test_a_run_that_fails_ends_with_its_settings_and_where_it_failed() -> None:
     [
         ({"policies": ("jffc", "no_such")}, "`policies`: no policy named 'no_such'"),
         ({"policies": ("jffc", "jffc")}, "`policies`: 'jffc' is named twice"),
+        ({"report": "/dev/null"}, "`report`: /dev/null: exists and is not a file"),
         ({"csv": "/no/such/folder/f.csv"}, "`csv`: /no/such/folder/f.csv: No such file or directory"),
     ],
 )
 def test_what_cannot_be_used_is_told_before_the_work(given: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         check(CompareConfig(**given))  # type: ignore[arg-type]
+
+
+def test_a_report_that_could_not_be_drawn_is_told_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "find_spec", lambda _name: None)
+    with pytest.raises(ConfigError, match=r"`report`: a report needs matplotlib and jinja2: pip install"):
+        check(CompareConfig(report="r.html"))

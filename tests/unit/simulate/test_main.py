@@ -124,3 +124,10 @@ def test_a_sweep_leaves_a_row_for_every_run(tmp_path: Path, capsys: pytest.Captu
 def test_a_sweep_with_a_pace_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "sweep", "--rate", "3"]) == 2
     assert "`rate`: the pace of a sweep is said by `loads`" in capsys.readouterr().err
+
+
+def test_a_report_is_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.html"
+    assert main(["sim", "compare", *ONCE, "--policies", "two_choices,jffc", "--report", str(path)]) == 0
+    assert "<h1>Policies compared</h1>" in path.read_text(encoding="utf-8")
+    assert f"report written to {path}" in capsys.readouterr().err
