@@ -23,6 +23,8 @@ OF_TRACES = (
     "trace_model",
 )
 """Settings that mean something beside a trace only."""
+MOST_REQUESTS = 20_000_000
+"""Of one run: more would not fit into memory."""
 USUAL, USUAL_OF_PLAIN = "assistant", "images"
 
 
@@ -69,7 +71,10 @@ def sim_trace(config: SimConfig) -> Trace | None:
     try:
         whole = trace_files(config.traces, lenient=config.lenient, timed=_timed_trace(config))
         wanted = of_model(whole, config.trace_model) if config.trace_model else whole
-        return repeated(_part(wanted, config), config.repeat)
+        part = _part(wanted, config)
+        if config.repeat * len(part.rows) > MOST_REQUESTS:
+            raise ConfigError(f"`repeat`: {config.repeat * len(part.rows):,} requests are more than {MOST_REQUESTS:,}")
+        return repeated(part, config.repeat)
     except TraceError as error:
         raise ConfigError(f"`trace`: {error}") from None
 
@@ -97,6 +102,14 @@ def check_pace(config: SimConfig) -> None:
         raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
     if not whole_trace and config.rate_factor is not None:
         raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
+
+
+def check_size(config: SimConfig, rate: float) -> None:
+    """Whether the requests of so many seconds at `rate` can be planned. Raises ConfigError."""
+    requests = rate * config.seconds
+    if requests > MOST_REQUESTS:
+        key = "seconds" if config.rate is None else "rate"
+        raise ConfigError(f"`{key}`: {requests:.3g} requests are too many; up to {MOST_REQUESTS:,} can be planned")
 
 
 def check_trace_settings(config: SimConfig) -> None:

@@ -11,6 +11,7 @@ from pointsman.config.sim_load import (
     USUAL,
     USUAL_OF_PLAIN,
     check_pace,
+    check_size,
     check_trace_settings,
     kinds_of,
     law_of,
@@ -70,6 +71,7 @@ def _traced(config: SimConfig, trace: Trace, nodes: tuple[Node, ...]) -> Load:
 
 def _generated(config: SimConfig, kinds: Sequence[ClientKind], trace: Trace | None, nodes: tuple[Node, ...]) -> Load:
     rate = config.rate or (config.load or USUAL_LOAD) * saturation(nodes, config.seed, kinds)
+    check_size(config, rate)
     law, moments, most = law_of(config), _moments(trace), most_tokens(nodes)
     seeds = range(config.seed, config.seed + config.seeds)
     demands = tuple(session_demand(seed, rate, config.seconds, most, kinds, law, moments) for seed in seeds)

@@ -20,6 +20,7 @@ from .recording_line import FIELDS, Recorded, recorded
 from .rows import FormatName, Trace, TraceError, TraceRow
 from .spread import spread_evenly
 from .timed_trace import TimedTraceFormat
+from .wording import in_words
 
 KNOWN = "Azure csv, BurstGPT csv, Mooncake jsonl, Bailian jsonl, vLLM's timed_trace jsonl, our own recording"
 Row = TypeVar("Row")
@@ -96,7 +97,7 @@ def part_of(trace: Trace, first: int, count: int | None) -> Trace:
     """
     rows = trace.rows[first : None if count is None else first + count]
     if not rows:
-        raise TraceError(f"{trace.name}: there is no request number {first}; it has {len(trace.rows)}")
+        raise TraceError(f"{trace.name}: nothing is left of its {len(trace.rows)} requests from number {first} on")
     begin = rows[0].arrival_s
     shifted = tuple(msgspec.structs.replace(row, arrival_s=row.arrival_s - begin) for row in rows)
     return msgspec.structs.replace(trace, rows=shifted)
@@ -154,7 +155,7 @@ def _json_format(line: str, where: str, timed: TimedTraceFormat | None) -> Trace
     try:
         first = msgspec.json.decode(line, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError) as error:  # the latter for JSON nested too deeply
-        raise TraceError(f"{where}: {error}") from None
+        raise TraceError(f"{where}: {in_words(error)}") from None
     if "chat_id" in first:
         return BailianFormat()
     if first.keys() >= FIELDS:
@@ -180,7 +181,7 @@ def _good(
         try:
             rows.append(parse(line))
         except (ValueError, RecursionError) as error:
-            problems.append(f"{name}, line {number}: {error}")
+            problems.append(f"{name}, line {number}: {in_words(error)}")
             if not lenient:
                 raise TraceError(problems[0]) from error
     if not rows:

@@ -52,7 +52,7 @@ def test_a_part_of_the_trace_can_be_taken_and_repeated(tmp_path: Path) -> None:
 
     assert sizes(part="first_half") + sizes(part="second_half") == sizes() == list(range(1, 9))
     assert sizes(part="second_half", from_request=1, requests_count=2, repeat=2) == [6, 7, 6, 7]
-    with pytest.raises(ConfigError, match=r"`trace`: t.jsonl: there is no request number 4; it has 4"):
+    with pytest.raises(ConfigError, match=r"`trace`: t.jsonl: nothing is left of its 4 requests from number 4 on"):
         sizes(part="first_half", from_request=4)
 
 

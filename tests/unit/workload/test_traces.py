@@ -176,7 +176,7 @@ def test_a_part_begins_at_zero():
     assert [row.prompt_tokens for row in part.rows] == [512, 100]
     assert [row.arrival_s for row in part.rows] == [0.0, 1.0]
     assert part_of(trace, 0, None) == trace
-    with pytest.raises(TraceError, match=r"m\.jsonl: there is no request number 4; it has 4"):
+    with pytest.raises(TraceError, match=r"m\.jsonl: nothing is left of its 4 requests from number 4 on"):
         part_of(trace, 4, None)
 
 
