@@ -17,9 +17,9 @@ from hypothesis.stateful import (
 from tests.support.driver import TestDriver, chain
 
 from pointsman.brain.bounds import Bounds
+from pointsman.brain.hub import Hub
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.sharing import PeerReport
-from pointsman.workers.hub import Hub
 
 EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "40"))
 NODES = ("a", "b")

@@ -36,6 +36,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     drain: tuple[Drain, ...] = ()
     gateways: Annotated[int, Meta(ge=1, le=64, description="gateways before the nodes, each with its own view")] = 1
     spread: Annotated[SpreadName, Meta(description="how requests come to several gateways")] = "in_turn"
+    sharing_s: Annotated[Delay, Meta(description="how often these tell each other what they booked; 0: never")] = 0.0
     declare: Annotated[bool, Meta(description="tell the gateway the nodes' slots, models and hardware")] = False
     workload: Annotated[
         Name | None, Meta(description=f"preset of clients: {', '.join(WORKLOADS)} (default: assistant)")

@@ -28,6 +28,7 @@ from pointsman.sim.gateway import Delays
 from pointsman.sim.incidents import Incidents, enter
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.process import Counters
+from pointsman.sim.sharing import Sharing
 from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, node_figures, summarized
 
 LEAD_S = 1.0
@@ -47,7 +48,8 @@ Tick = Callable[[float], None]
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What to run. `seconds`: requests are sent for so long, measured after the share `warm_up` of it.
 
-    `gateways` know how many they are and hear nothing else of each other; `spread` brings requests to them.
+    `spread` brings requests to the `gateways`. They hear of each other every `sharing_s`; with 0, they know how many
+    they are and no more.
     """
 
     nodes: tuple[Node, ...]
@@ -62,6 +64,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     incidents: Incidents = Incidents()
     gateways: int = 1
     spread: Spread = in_turn
+    sharing_s: float = 0.0
     seed: int = 1
 
     @property
@@ -147,6 +150,8 @@ class Stage:
             raise ValueError("there is no request to send")
         self._enter_events()
         self.cluster.join()
+        if self._experiment.sharing_s:
+            Sharing(self._loop, self.cluster.gateways, self._experiment.sharing_s).begin()
         self._loop.run()
         while len(self._counted) < 2:  # all was answered before the window was over
             self._measure(None)
@@ -192,7 +197,8 @@ class Stage:
 def _settings(experiment: Experiment) -> list[BrainSettings]:
     """Those of each gateway: they differ in their draws."""
     settings, count = experiment.settings, experiment.gateways
-    shared = msgspec.structs.replace(settings, gateways=max(count, settings.gateways))
+    unheard = 1 if experiment.sharing_s else count
+    shared = msgspec.structs.replace(settings, gateways=max(unheard, settings.gateways))
     return [msgspec.structs.replace(shared, seed=experiment.seed + GATEWAY_SEED * number) for number in range(count)]
 
 

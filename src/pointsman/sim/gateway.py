@@ -15,9 +15,10 @@ import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.sharing import PeerReport, Share
 from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.loop import Loop, Rank
@@ -108,6 +109,15 @@ class Gateway:
     def undrain(self, node: str) -> None:
         """An operator lets the node work again."""
         self._execute(self.dispatcher.undrain(node, self._loop.now))
+
+    def share(self) -> Share | None:
+        """What the other gateways are to hear, if anything."""
+        told = [order.share for order in self.dispatcher.share(self._loop.now) if isinstance(order, Tell)]
+        return told[0] if told else None
+
+    def hear(self, report: PeerReport) -> None:
+        """What the other gateways told."""
+        self._execute(self.dispatcher.hear(report, self._loop.now))
 
     def tries_on(self, node: str) -> Iterator[tuple[int, Exchange]]:
         """Leases whose connections to the node are open."""

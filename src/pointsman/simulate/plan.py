@@ -48,6 +48,7 @@ class Plan(msgspec.Struct, frozen=True):
             incidents=self.incidents,
             gateways=config.gateways,
             spread=by_session if config.spread == "by_session" else in_turn,
+            sharing_s=config.sharing_s,
             seed=config.seed + number,
         )
 

@@ -72,7 +72,8 @@ def _clients_and_gateways(config: SimConfig) -> Iterable[str]:
         yield f"{config.leaving:.0%} of clients leave after {config.leaving_after_s:g} s on average, if not answered."
     if config.gateways > 1:
         how = "by session" if config.spread == "by_session" else "in turn"
-        yield f"{config.gateways} gateways that do not hear of each other get the requests {how}."
+        heard = f"every {config.sharing_s:g} s" if config.sharing_s else "never"
+        yield f"{config.gateways} gateways get the requests {how} and hear of each other {heard}."
 
 
 def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:

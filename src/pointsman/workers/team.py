@@ -14,13 +14,13 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
+from pointsman.brain.hub import Hub
 from pointsman.brain.model.sharing import Share
 from pointsman.clock import Clock
 from pointsman.config.serve import ServeConfig
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.tally import add
 from pointsman.workers.changes import Changes
-from pointsman.workers.hub import Hub
 from pointsman.workers.messages import Configure, Heard, Retire, Stop, Welcome
 from pointsman.workers.process import NoAnswer, Worker
 from pointsman.workers.sockets import another

@@ -9,9 +9,9 @@ import pytest
 from pointsman.admin.answers import Failed
 from pointsman.admin.routes import ROUTES, Call, NotReady, Route
 from pointsman.admin.values import Health, PolicyChange, PolicyInUse
+from pointsman.brain.hub import Hub
 from pointsman.workers.changes import Changes
 from pointsman.workers.everyone import Everyone
-from pointsman.workers.hub import Hub
 from pointsman.workers.messages import Answer, Question
 from pointsman.workers.process import NoAnswer
 

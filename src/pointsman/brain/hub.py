@@ -1,8 +1,10 @@
-"""What each worker has told the supervisor, and what the others have yet to hear of it. Holds no sockets.
+"""What each gateway has told of its bookings, and what the others before the same nodes have yet to hear of it.
 
-Strategy: a worker tells only what changed, and hears only what changed since it last heard: the sums of all others,
+Whoever stands between them keeps it: the supervisor of several workers, or the simulator.
+
+Strategy: a member tells only what changed, and hears only what changed since it last heard: the sums of all others,
 so that it need not know how many they are. Reports made in one go are one round: all come from the same sums (see
-`brain.bounds` for what hangs on that). Prompts are passed on as they are, and dropped, oldest first, where a worker
+`brain.bounds` for what hangs on that). Prompts are passed on as they are, and dropped, oldest first, where a member
 does not keep up.
 """
 
@@ -13,7 +15,7 @@ from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import SHARED, Booked, Known, PeerReport, Sent, Share
 
 UNHEARD_BYTES = 4 * 1024 * 1024
-"""Prompts kept for a worker that does not keep up."""
+"""Prompts kept for a member that does not keep up."""
 
 _NOTHING = Booked()
 
@@ -108,7 +110,7 @@ class Hub:
 
 
 class _Member:
-    """One worker: what it told, and what it has yet to hear."""
+    """One gateway: what it told, and what it has yet to hear."""
 
     def __init__(self, nodes: Iterable[str]) -> None:
         self.booked: dict[str, Booked] = {}

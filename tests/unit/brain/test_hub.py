@@ -1,6 +1,6 @@
+from pointsman.brain.hub import UNHEARD_BYTES, Hub
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.sharing import Booked, Known, Sent, Share
-from pointsman.workers.hub import UNHEARD_BYTES, Hub
 
 
 def of(*numbers: int) -> Hub:
