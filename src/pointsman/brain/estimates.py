@@ -17,6 +17,7 @@ from pointsman.brain.load.queueing import Queueing
 from pointsman.brain.load.recent_work import RecentWork
 from pointsman.brain.load.recovery import RecoverySlope
 from pointsman.brain.load.request_size import RequestSize
+from pointsman.brain.load.response_at_queue import ResponseAtQueue
 from pointsman.brain.load.sampling import Sampling
 from pointsman.brain.load.service_time import ServiceTime
 from pointsman.brain.load.slowness import Slowness
@@ -44,6 +45,7 @@ class Estimates:
         self.output_length = OutputLength()
         self.request_size = RequestSize()
         self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
+        self._at_queue = ResponseAtQueue(columns.response_at_queue, columns.response_seconds)
         self._service = ServiceTime(fleet.cells.service_seconds)
         self._work = RecentWork(fleet.cells.recent_work)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
@@ -51,6 +53,7 @@ class Estimates:
         self._latency = LatencyModel(columns)
         self._slowness = Slowness(fleet.cells)
         self.queueing = Queueing()
+        self._responses = Sampling(fleet.capacity)
         self._first_tokens = Sampling(fleet.capacity)
         self._ends = Sampling(fleet.capacity)
         self._ranked = False
@@ -63,6 +66,7 @@ class Estimates:
     def add(self, row: int, spec: NodeSpec, now: float) -> None:
         """A new node starts at what its declared hardware and model promise, else at its peers' mean."""
         self._response.start(row, now)
+        self._at_queue.start(row)
         self._service.start(row)
         self._work.start(row)
         self._recovery.start(row)
@@ -72,6 +76,7 @@ class Estimates:
         kind = f"{spec.profile} on {spec.tensor_parallel} {spec.hardware}" if rates else ""
         self._latency.prior(row, prefill, tpot, kind)
         self._slowness.start(row, kind)
+        self._responses.start(row, now)
         self._first_tokens.start(row, now)
         self._ends.start(row, now)
         self._rank_speed()
@@ -87,6 +92,7 @@ class Estimates:
     def fell(self, row: int, now: float) -> None:
         """The node went down: its response times say nothing about how it will be when it is back."""
         self._response.start(row, now)
+        self._at_queue.start(row)
 
     def size(self, request: Request) -> tuple[int, float]:
         """Prompt tokens (1 to MOST_TOKENS) and tokens per link of the request's chain."""
@@ -114,7 +120,7 @@ class Estimates:
     def first_token(self, lease: Lease, now: float) -> None:
         """A first token (or the first byte of a plain answer) came: learn response time and prefill rate."""
         seconds = now - lease.started
-        self._response.observe(lease.row, seconds, now)
+        self._responded(lease, seconds, now)
         if lease.ticket.request.stream and self._first_tokens.take(lease.row, now):
             self._ranked = False
             miss = lease.ticket.prompt_tokens - lease.overlap_tokens
@@ -126,7 +132,7 @@ class Estimates:
         if outcome.verdict is not _OK:
             return None
         if lease.first_at is None:
-            self._response.observe(lease.row, now - lease.started, now)
+            self._responded(lease, now - lease.started, now)
         seconds = _seconds_per_token(lease, outcome.completion_tokens or lease.tokens, now)
         if self._ends.take(lease.row, now):
             self._learn(lease, outcome, now)
@@ -137,6 +143,7 @@ class Estimates:
     def refresh(self, now: float) -> None:
         """Renew what changes with time alone."""
         self._response.refresh(now, len(self._fleet))
+        self._at_queue.refresh(self._fleet.table.outstanding)
         self._work.refresh(now, len(self._fleet))
         self._growth.sample(self._fleet.table.outstanding, now)
         if not self._ranked:
@@ -190,6 +197,11 @@ class Estimates:
         context = 0.5 * (lease.context_at_start + cells.context_tokens[lease.row])
         self._slowness.tokens(lease.row, running, context, seconds, now)
         self._latency.observe_tpot(lease.row, running, context, seconds)
+
+    def _responded(self, lease: Lease, seconds: float, now: float) -> None:
+        self._response.observe(lease.row, seconds, now)
+        if self._responses.take(lease.row, now):
+            self._at_queue.observe(lease.row, lease.queue_at_start, seconds)
 
     def _rank_speed(self) -> None:
         """speed = prefill tokens/s over the fleet's median."""

@@ -63,6 +63,7 @@ class Lease:
         "insertion",
         "node",
         "overlap_tokens",
+        "queue_at_start",
         "row",
         "running_at_start",
         "started",
@@ -84,5 +85,6 @@ class Lease:
         self.overlap_tokens = 0
         self.expected_s = 0.0
         self.ahead_tokens = 0.0
+        self.queue_at_start = 0.0
         self.running_at_start = 0.0
         self.context_at_start = 0.0

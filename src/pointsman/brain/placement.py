@@ -119,6 +119,7 @@ class Placement:
         miss, context = prompt - overlap, prompt + ticket.output_tokens
         cells = self._fleet.cells
         ahead, running, before = cells.backlog_tokens[row], cells.running[row], cells.context_tokens[row]
+        queue = cells.outstanding[row]
         booking = self.ledger.book(row, miss, context)
         lease = Lease(lease_id, ticket, self._fleet.spec(row).name, booking, now)
         per_token = cells.prefill_per_token[row] + 0.5 * (overlap + prompt) * cells.prefill_per_pair[row]
@@ -126,6 +127,7 @@ class Placement:
         lease.expected_s = ahead * cells.prefill_per_token[row] + prefill
         lease.overlap_tokens = overlap
         lease.ahead_tokens = ahead
+        lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
         lease.blocks = self.pool.reserve(row, context)

@@ -164,3 +164,34 @@ def test_a_busy_node_is_learned_from_by_some_answers_of_a_second_as_well_as_by_a
     assert columns.service_seconds[0] < 5e-3, "it began at a guess of a second"
     assert estimates.tokens_per_byte.bytes_per_token("m") == pytest.approx(3.0, rel=0.05)
     assert estimates.output_length.expect("m", "") == pytest.approx(40, rel=0.5)
+
+
+def test_responses_are_remembered_by_the_queue_they_met() -> None:
+    driver = one_node()
+    columns = driver.dispatcher.fleet.columns
+    for _ in range(20):
+        begun = driver.now
+        pair = [driver.lease_of(driver.submit()) for _ in range(2)]
+        for lease, seconds in zip(pair, (0.1, 0.4), strict=True):
+            driver.now = begun + seconds
+            driver.first_token(lease)
+            driver.finish(lease)
+    driver.tick(1.0)
+    assert columns.response_at_queue[0] == pytest.approx(0.1)
+    driver.submit()
+    driver.tick(1.0)
+    assert columns.response_at_queue[0] == pytest.approx(0.4)
+
+
+def test_plain_answers_have_typical_responses_too_and_a_fall_forgets_them() -> None:
+    driver = one_node()
+    estimates, columns = driver.dispatcher.estimates, driver.dispatcher.fleet.columns
+    lease = driver.lease_of(driver.submit(stream=False))
+    driver.now = 3.0
+    driver.finish(lease)
+    driver.tick(1.0)
+    assert columns.response_at_queue[0] == pytest.approx(3.0)
+    estimates.fell(0, driver.now)
+    columns.response_seconds[0] = 0.5
+    driver.tick(1.0)
+    assert columns.response_at_queue[0] == 0.5  # nothing of its own any more

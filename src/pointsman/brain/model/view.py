@@ -42,6 +42,7 @@ COLUMNS = (
     "sent_tokens",  # prompt tokens sent here since the last report of its load
     "reported_load",  # a plain server's own load figure at its last report; 0 where none
     "response_seconds",  # dispatch to first byte, peak EWMA
+    "response_at_queue",  # dispatch to first byte, median of those that met about as many requests there as now
     "service_seconds",  # mean seconds a request spends here
     "recent_work",  # seconds of work sent here within the last 3 minutes
     "speed",  # prefill tokens/s over the fleet's median
@@ -76,6 +77,7 @@ class Columns:
     sent_tokens: Floats
     reported_load: Floats
     response_seconds: Floats
+    response_at_queue: Floats
     service_seconds: Floats
     recent_work: Floats
     speed: Floats
@@ -126,6 +128,7 @@ class Cells:
     sent_tokens: array[float]
     reported_load: array[float]
     response_seconds: array[float]
+    response_at_queue: array[float]
     service_seconds: array[float]
     recent_work: array[float]
     speed: array[float]
@@ -244,6 +247,7 @@ class View:
     sent_tokens = _column("sent_tokens")
     reported_load = _column("reported_load")
     response_seconds = _column("response_seconds")
+    response_at_queue = _column("response_at_queue")
     service_seconds = _column("service_seconds")
     recent_work = _column("recent_work")
     speed = _column("speed")

@@ -1,8 +1,9 @@
 """Hot and cold: shun the candidates with the most in flight, and among the others take the least latency.
 
 B. Wydrowski, R. Kleinberg, S. Rumble, A. Archer, "Load is not what you should balance: Introducing Prequal", NSDI 2024:
-the hot-cold lexicographic rule with q_RIF = 2^-0.25 ≈ 0.84. Prequal probes a sample of replicas; the fleet's columns
-give every candidate at once. Its latency is the peak EWMA of the response time.
+the hot-cold lexicographic rule with q_RIF = 2^-0.25 ≈ 0.84. Latency is the median of those that met about as many
+requests on the node as are there now (`load/response_at_queue.py`). Prequal probes a sample of replicas; the fleet's
+columns give every candidate at once.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from pointsman.brain.policies.pickers import lowest, tiered
 
 @dataclass(frozen=True, slots=True)
 class HotCold(Policy):
-    """Hot: q_j above the `quantile` of the candidates. min R_j among the cold, then min q_j among the hot."""
+    """Hot: q_j above the `quantile` of the candidates. min response_at_queue_j, s, among the cold, then min q_j among
+    the hot.
+    """
 
     name: ClassVar[str] = "hot_cold"
     quantile: Share = 0.84
@@ -28,7 +31,7 @@ class HotCold(Policy):
         outstanding = view.outstanding
         rank = int(self.quantile * (len(view) - 1))
         threshold = np.partition(outstanding, rank)[rank]
-        return tiered(view.response_seconds, outstanding <= threshold, outstanding)
+        return tiered(view.response_at_queue, outstanding <= threshold, outstanding)
 
     def choose(self, request: Request, view: View) -> Choice:
         scores = self.score(request, view)
