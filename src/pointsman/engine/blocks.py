@@ -5,7 +5,9 @@ back out of the queue's middle. Blocks need no numbers for this. A shared block 
 (content unknown to the cache) differ in nothing, so those freed together form one entry of the queue with a count. The
 queue is an `OrderedDict` from hash, or a negative key for a run of private blocks, to the number of blocks.
 
-Two sequences that compute the same block at the same time keep one copy in the cache; the other stays private.
+Two sequences that compute the same block at the same time keep one copy in the cache: a sequence claims the block
+after those it shares, and who comes second keeps its own copy private, and all that follows it. So what sequences share
+are leading parts of chains, which they give back tail first, and the cache never holds a block without those before it.
 """
 
 from collections import OrderedDict
@@ -28,6 +30,7 @@ class BlockPool:
         self.free = self.total
         self.evicted = 0
         self._references: dict[int, int] = {}  # hash -> sequences holding it; 0: cached and free
+        self._claims: set[int] = set()
         self._queue: OrderedDict[int, int] = OrderedDict({PRIVATE: self.total})
         self._last_run = PRIVATE
 
@@ -75,12 +78,21 @@ class BlockPool:
                 return
             count -= available
 
-    def publish(self, key: int) -> bool:
-        """Enter a private block in use into the cache under its hash; False if that hash is cached already."""
-        if key in self._references:
+    def claim(self, key: int) -> bool:
+        """Reserve the right to publish a hash; False if it is cached or another's already."""
+        if key in self._references or key in self._claims:
             return False
-        self._references[key] = 1
+        self._claims.add(key)
         return True
+
+    def unclaim(self, key: int) -> None:
+        """Give up a claim."""
+        self._claims.remove(key)
+
+    def publish(self, key: int) -> None:
+        """Enter a private block in use into the cache under its hash, which has been claimed."""
+        self._claims.remove(key)
+        self._references[key] = 1
 
     def release(self, blocks: Iterable[int]) -> None:
         """Give blocks back in the order given: the first will be evicted first."""

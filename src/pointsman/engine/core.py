@@ -28,6 +28,16 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_num_batched_tokens: int = 2048
     by_priority: bool = False
 
+    @property
+    def capacity_tokens(self) -> int:
+        return self.blocks * self.block_size
+
+    def check(self, sequence: Sequence) -> None:
+        """Raises ValueError if the sequence could never fit the blocks."""
+        if sequence.prompt_tokens + sequence.max_tokens - 1 > self.capacity_tokens:
+            wanted = f"{sequence.prompt_tokens} + {sequence.max_tokens} tokens"
+            raise ValueError(f"{wanted} exceed the KV cache of {self.capacity_tokens}")
+
 
 class Step(msgspec.Struct, frozen=True):
     """A batch in progress: (sequence, tokens computed) pairs, its begin and its length in seconds."""
@@ -57,6 +67,7 @@ class Totals(msgspec.Struct):
     prefix_queries: int = 0
     prefix_hits: int = 0
     preemptions: int = 0  # sequences
+    evicted_blocks: int = 0
     steps: int = 0
     busy_seconds: float = 0.0  # length of all steps
 
@@ -87,15 +98,10 @@ class Core:
         """Share of blocks held by live sequences; free blocks with cached content do not count."""
         return 1.0 - self.pool.free / self.pool.total
 
-    @property
-    def capacity_tokens(self) -> int:
-        return self.limits.blocks * self.limits.block_size
-
     def add(self, sequence: Sequence, now: float) -> None:
         """Queue a sequence. Raises ValueError if it could never fit the engine's blocks, changing nothing."""
-        if sequence.prompt_tokens + sequence.max_tokens - 1 > self.capacity_tokens:
-            wanted = f"{sequence.prompt_tokens} + {sequence.max_tokens} tokens"
-            raise ValueError(f"{wanted} exceed the KV cache of {self.capacity_tokens}")
+        self.limits.check(sequence)
+        sequence.expand()
         self._arrivals += 1
         sequence.order = self._arrivals
         sequence.arrival = now
@@ -214,28 +220,29 @@ class Core:
 
     def _admit(self, work: list[tuple[Sequence, int]], budget: int, now: float) -> None:
         """Move waiting sequences into the batch while budget, slots and blocks last."""
+        size = self.limits.block_size
         while budget and len(self._running) < self.limits.max_num_seqs:
             sequence = self._waiting.head()
             if sequence is None:
                 return
             known = sequence.prompt_tokens + sequence.generated
-            # The last token is always computed: its output is the next token.
-            hits = sequence.hashes[: self.pool.match(sequence.hashes, (known - 1) // self.limits.block_size)]
-            cached = len(hits) * self.limits.block_size
+            hits = sequence.hashes[: self.pool.match(sequence.hashes, known // size)]
+            # The last token is always computed, as its output is the next one: with all of its block.
+            cached = min(len(hits), (known - 1) // size) * size
             tokens = min(known - cached, budget)
-            if not self.pool.can_hold(hits, -(-(cached + tokens) // self.limits.block_size) - len(hits)):
+            if not self.pool.can_hold(hits, -(-(cached + tokens) // size) - len(hits)):
                 return
             self._waiting.pop()
-            self._start(sequence, hits, now)
+            self._start(sequence, hits, cached, now)
             self._grow(sequence, tokens)
             work.append((sequence, tokens))
             budget -= tokens
 
-    def _start(self, sequence: Sequence, hits: list[int], now: float) -> None:
+    def _start(self, sequence: Sequence, hits: list[int], cached: int, now: float) -> None:
         self.pool.share(hits)
         sequence.blocks = hits
         sequence.published = len(hits)
-        sequence.computed = len(hits) * self.limits.block_size
+        sequence.computed = cached
         sequence.status = Status.RUNNING
         self._running.append(sequence)
         if sequence.scheduled_at is None:
@@ -255,17 +262,34 @@ class Core:
             self.pool.take(short)
             sequence.blocks.extend([PRIVATE] * short)
         full = min((sequence.computed + tokens) // self.limits.block_size, len(sequence.hashes))
-        for position in range(sequence.published, full):
-            if self.pool.publish(sequence.hashes[position]):
-                sequence.blocks[position] = sequence.hashes[position]
-        if full > sequence.published:
-            sequence.published = full
+        while sequence.published < full and self._claim(sequence):
+            key = sequence.hashes[sequence.published]
+            self.pool.publish(key)
+            sequence.blocks[sequence.published] = key
+            sequence.published += 1
+            sequence.claimed = None
+        self._claim(sequence)
+
+    def _claim(self, sequence: Sequence) -> bool:
+        """Whether the sequence is the one to publish its next block; who was not the first once never is again."""
+        if sequence.claimed is not None:
+            return True
+        position = sequence.published
+        if not sequence.publishes or position == len(sequence.hashes):
+            return False
+        sequence.publishes = self.pool.claim(sequence.hashes[position])
+        sequence.claimed = sequence.hashes[position] if sequence.publishes else None
+        return sequence.publishes
 
     def _free(self, sequence: Sequence) -> None:
         """Give the blocks back tail first: the longest chains lose their ends before their shared beginnings."""
+        if sequence.claimed is not None:
+            self.pool.unclaim(sequence.claimed)
+            sequence.claimed = None
         self.pool.release(reversed(sequence.blocks))
         sequence.blocks = []
         sequence.published = 0
+        sequence.publishes = True
 
     def _seconds(self, work: list[tuple[Sequence, int]]) -> float:
         decodes = context = prefill = 0

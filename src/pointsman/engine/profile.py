@@ -1,5 +1,6 @@
 """An engine's speed and size, worked out from its settings."""
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import msgspec
@@ -8,11 +9,14 @@ from pointsman.brain.costs.geometry import kv_capacity_tokens
 from pointsman.brain.costs.hardware import GIB, HARDWARE, Hardware
 from pointsman.brain.costs.models import MODELS, ModelShape
 from pointsman.brain.costs.step_time import Linear, Roofline, StepTime
-from pointsman.engine.core import Core, Limits
+from pointsman.engine.core import Core, Limits, StepResult
+from pointsman.engine.macro import MacroTimeline
 from pointsman.engine.settings import EngineConfig
+from pointsman.engine.timeline import Timeline
 
 T = TypeVar("T")
 DEFAULT_MODEL_LEN = 32768
+Deliver = Callable[[float, StepResult], None]
 
 
 class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +30,17 @@ class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
     max_model_len: int
 
     def core(self) -> Core:
-        """A fresh engine of this profile."""
+        """A fresh engine of this profile, to be stepped."""
         return Core(self.limits, self.step_time, self.slowdown)
+
+    def timeline(self, deliver: Deliver, *, exact: bool = False) -> Timeline | MacroTimeline:
+        """A fresh engine of this profile on a line of time, many steps at a time unless `exact`.
+
+        It takes sequences that tell their blocks as `runs`. Only if `exact`, every token is delivered.
+        """
+        if exact:
+            return Timeline(self.core(), deliver, self.overhead_seconds)
+        return MacroTimeline(self.limits, self.step_time, self.slowdown, deliver, self.overhead_seconds)
 
 
 class Catalogue:

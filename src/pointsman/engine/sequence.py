@@ -1,6 +1,26 @@
 """One sequence inside an engine: a prompt, what has been computed of it and the blocks that hold it."""
 
+from collections.abc import Iterable
 from enum import Enum
+from itertools import chain
+
+Runs = tuple[tuple[int, int], ...]
+"""A chain of blocks as (first id, blocks) of runs of consecutive ids; of maximal ones, so that none could be joined."""
+
+
+def runs_of(ids: Iterable[int]) -> Runs:
+    """The runs of a chain of block ids."""
+    runs: list[tuple[int, int]] = []
+    first = following = -1
+    for block in ids:
+        if block != following:
+            if following > first:
+                runs.append((first, following - first))
+            first = block
+        following = block + 1
+    if following > first:
+        runs.append((first, following - first))
+    return tuple(runs)
 
 
 class Status(Enum):
@@ -13,13 +33,15 @@ class Sequence:
     """The engine's account of one sequence. Owned and mutated by the core; callers may extend `hashes`.
 
     `hashes` are the chained hashes (≥ 0) of the leading full blocks: those of the prompt, and of generated tokens where
-    the caller knows them and appends them as blocks fill up. Blocks without a hash are never shared.
+    the caller knows them and appends them as blocks fill up. Blocks without a hash are never shared. Who knows all
+    of them beforehand may give them as `runs` instead.
     """
 
     __slots__ = (
         "arrival",
         "blocks",
         "cached_tokens",
+        "claimed",
         "computed",
         "finished_at",
         "first_token_at",
@@ -31,12 +53,20 @@ class Sequence:
         "priority",
         "prompt_tokens",
         "published",
+        "publishes",
+        "runs",
         "scheduled_at",
         "status",
     )
 
     def __init__(
-        self, key: str, prompt_tokens: int, max_tokens: int, hashes: list[int] | None = None, priority: int = 0
+        self,
+        key: str,
+        prompt_tokens: int,
+        max_tokens: int,
+        hashes: list[int] | None = None,
+        priority: int = 0,
+        runs: Runs = (),
     ) -> None:
         """Raises ValueError unless both token counts are at least one."""
         if prompt_tokens < 1 or max_tokens < 1:
@@ -45,6 +75,7 @@ class Sequence:
         self.prompt_tokens = prompt_tokens
         self.max_tokens = max_tokens
         self.hashes = hashes if hashes is not None else []
+        self.runs = runs
         self.priority = priority
         self.status = Status.WAITING
         self.order = 0  # place in arrival order, given by the core
@@ -52,8 +83,15 @@ class Sequence:
         self.generated = 0
         self.cached_tokens = 0  # of the prompt, found in the prefix cache when first scheduled
         self.blocks: list[int] = []  # in position order: a block's hash once it is shared, else PRIVATE
-        self.published = 0  # leading blocks already offered to the prefix cache
+        self.published = 0  # leading blocks shared with the prefix cache
+        self.publishes = True  # until another sequence is the first to compute a block of its chain
+        self.claimed: int | None = None  # the hash it will publish next
         self.arrival = 0.0
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None
         self.finished_at: float | None = None
+
+    def expand(self) -> None:
+        """Write the hashes of `runs` out, for a core that knows blocks one by one."""
+        if self.runs:
+            self.hashes = list(chain.from_iterable(range(first, first + count) for first, count in self.runs))

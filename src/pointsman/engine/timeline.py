@@ -4,12 +4,12 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 
-from pointsman.engine.core import Core, Step, StepResult
+from pointsman.engine.core import Core, Step, StepResult, Totals
 from pointsman.engine.sequence import Sequence, Status
 
 
 class Timeline:
-    """Advances a core from event to event. However late `advance` is called, events get the times they were due.
+    """Advances a core from event to event, step by step. However late `advance` is called, events get their due times.
 
     `deliver(now, result)` is called at the end of each step, before the next one is formed; it may finish sequences and
     append hashes. `overhead` is the time in seconds a request spends in the API server before the scheduler sees it.
@@ -23,7 +23,11 @@ class Timeline:
         self._step: Step | None = None
 
     def submit(self, sequence: Sequence, now: float) -> None:
-        """Let a sequence arrive. Calls must come in the order of `now`, and after `advance(now)` on a wall clock."""
+        """Let a sequence arrive. Calls must come in the order of `now`, and after `advance(now)` on a wall clock.
+
+        Raises ValueError if it could never fit the engine's blocks, changing nothing.
+        """
+        self.core.limits.check(sequence)
         self._arrivals.append((now + self._overhead, sequence))
 
     def next_event(self) -> float:
@@ -55,3 +59,19 @@ class Timeline:
             sequence.finished_at = now
             return True
         return self.core.abort(sequence, now)
+
+    def slow_down(self, slowdown: float, now: float) -> None:
+        """Steps formed from now on take so many times as long."""
+        self.advance(now)
+        self.core.slowdown = slowdown
+
+    def load(self, now: float) -> tuple[int, int, float]:
+        """Sequences running and waiting, and the share of blocks that live ones hold."""
+        self.advance(now)
+        return self.core.running, self.core.waiting, self.core.kv_usage
+
+    def totals(self, now: float) -> Totals:
+        """Counters since the start; the step in progress counts as a step, and with its whole length."""
+        self.advance(now)
+        self.core.totals.evicted_blocks = self.core.pool.evicted
+        return self.core.totals

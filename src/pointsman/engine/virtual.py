@@ -8,7 +8,7 @@ import msgspec
 from pointsman.engine.core import StepResult
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.sequence import Sequence as EngineSequence
-from pointsman.engine.timeline import Timeline
+from pointsman.engine.sequence import runs_of
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -38,16 +38,19 @@ class Served(msgspec.Struct, frozen=True):
         return (self.finish - self.first_token) / max(1, self.sample.output_tokens - 1)
 
 
-def run(profile: EngineProfile, arrivals: Iterable[tuple[float, Sample]]) -> list[Served]:
+def run(profile: EngineProfile, arrivals: Iterable[tuple[float, Sample]], *, exact: bool = False) -> list[Served]:
     """Serve `arrivals`, (second, sample) in order of time, on one fresh engine; the results in the order of arrival.
+
+    With `exact` it takes step after step, to the same end.
 
     Raises ValueError for a sample that could never fit the engine's KV cache.
     """
-    timeline = Timeline(profile.core(), _ignore, profile.overhead_seconds)
+    timeline = profile.timeline(_ignore, exact=exact)
     served: list[tuple[float, Sample, EngineSequence]] = []
     for now, sample in arrivals:
         timeline.advance(now)
-        sequence = EngineSequence(str(len(served)), sample.prompt_tokens, sample.output_tokens, list(sample.hashes))
+        runs = runs_of(sample.hashes)
+        sequence = EngineSequence(str(len(served)), sample.prompt_tokens, sample.output_tokens, runs=runs)
         timeline.submit(sequence, now)
         served.append((now, sample, sequence))
     timeline.advance(inf)

@@ -4,11 +4,12 @@ What a node does to a sequence is told to the gateway that sent it. Clients come
 session; gateways hear nothing of each other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from zlib import crc32
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.engine.sequence import Sequence as EngineSequence
+from pointsman.engine.sequence import runs_of
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Delays, Ended, Gateway
@@ -30,7 +31,7 @@ def by_session(number: int, session: str) -> int:
 
 
 class Cluster:
-    """Nodes and gateways. `rested` is called whenever no request is open at any gateway."""
+    """Nodes and gateways. `rested` is called whenever no request is open at any gateway; `exact` nodes step singly."""
 
     def __init__(
         self,
@@ -41,8 +42,11 @@ class Cluster:
         ended: Ended,
         rested: Callable[[], None],
         spread: Spread = in_turn,
+        exact: Container[str] = (),
     ) -> None:
-        self.nodes = {node.name: SimNode(node, loop, self._seen, self._ended) for node in nodes}
+        self.nodes = {
+            node.name: SimNode(node, loop, self._seen, self._ended, exact=node.name in exact) for node in nodes
+        }
         self.gateways = [Gateway(loop, each, self, delays, ended, self._look_for_rest) for each in dispatchers]
         self._rested = rested
         self._spread = spread
@@ -109,7 +113,7 @@ class Cluster:
         self._tried_by[key] = gateway, lease
         ask = exchange.ask
         blocks = ask.blocks(node.node.block_tokens)
-        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, blocks)
+        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, runs=runs_of(blocks))
 
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:
         gateway, lease = self._tried_by[sequence.key]

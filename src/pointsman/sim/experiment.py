@@ -49,7 +49,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What to run. `seconds`: requests are sent for so long, measured after the share `warm_up` of it.
 
     `spread` brings requests to the `gateways`. They hear of each other every `sharing_s`; with 0, they know how many
-    they are and no more.
+    they are and no more. `exact`: engines take step after step, which costs much more time and changes nothing.
     """
 
     nodes: tuple[Node, ...]
@@ -65,6 +65,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     gateways: int = 1
     spread: Spread = in_turn
     sharing_s: float = 0.0
+    exact: bool = False
     seed: int = 1
 
     @property
@@ -128,6 +129,7 @@ class Stage:
             self._ended,
             self._look_for_end,
             experiment.spread,
+            _exact(experiment, journal),
         )
         self._clients = Clients(
             self._loop,
@@ -192,6 +194,15 @@ class Stage:
     def _report(self, _: None) -> None:
         self._tick(self._loop.now)
         self._loop.at(self._loop.now + self._experiment.seconds / TICKS, Rank.OBSERVER, self._report)
+
+
+def _exact(experiment: Experiment, journal: Sink | None) -> frozenset[str]:
+    """The nodes that have to tell of tokens between the first and the last: a journal shows them, and of a node whose
+    probe fails the dispatcher asks how long ago there were some.
+    """
+    if experiment.exact or journal is not None:
+        return frozenset(node.name for node in experiment.nodes)
+    return frozenset(failure.node for failure in experiment.incidents.failures)
 
 
 def _settings(experiment: Experiment) -> list[BrainSettings]:

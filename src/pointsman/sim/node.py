@@ -24,7 +24,8 @@ TOKENS_EVERY = 16
 class SimNode:
     """Runs sequences.
 
-    `seen(sequence, tokens)` is called when one gets its 1st, 17th, 33rd... token, `ended(sequence)` when its last.
+    `seen(sequence, tokens)` is called when one gets its first token, `ended(sequence)` when its last. Only an `exact`
+    node, which takes step after step, also tells of the 17th, 33rd... token.
     `alive`: whether its process is there; `still_until`: when it goes on, for one that stands still, else None.
     """
 
@@ -34,6 +35,8 @@ class SimNode:
         loop: Loop,
         seen: Callable[[Sequence, int], None],
         ended: Callable[[Sequence], None],
+        *,
+        exact: bool = False,
     ) -> None:
         self.node = node
         self.alive = True
@@ -41,6 +44,7 @@ class SimNode:
         self._loop = loop
         self._seen = seen
         self._ended = ended
+        self._exact = exact
         self._factor = 1.0
         self._requests = 0
         self._earlier = Counters()
@@ -50,8 +54,8 @@ class SimNode:
         self._begin()
 
     def _begin(self) -> None:
-        self._process = process_of(self.node.profile, self._deliver)
-        self._process.slow_down(self._factor)
+        self._process = process_of(self.node.profile, self._deliver, exact=self._exact)
+        self._process.slow_down(self._factor, -inf)
         self._due = inf
         self._started_at = self._loop.now
 
@@ -66,12 +70,15 @@ class SimNode:
 
     def abort(self, sequence: Sequence) -> bool:
         """End a sequence; False if it has ended."""
-        return self._process.abort(sequence, self._own_time())
+        aborted = self._process.abort(sequence, self._own_time())
+        self._schedule()
+        return aborted
 
     def slow_down(self, factor: float) -> None:
         """What begins from now on takes `factor` times as long as the profile says; 1 is well again."""
         self._factor = factor
-        self._process.slow_down(factor)
+        self._process.slow_down(factor, self._own_time())
+        self._schedule()
 
     def kill(self) -> None:
         """The process dies. Whoever has sequences here is to abort them."""
@@ -108,7 +115,7 @@ class SimNode:
         return msgspec.structs.replace(done, requests=self._requests)
 
     def _totals(self) -> Counters:
-        return self._process.counters().after(self._earlier)
+        return self._process.counters(self._own_time()).after(self._earlier)
 
     def _own_time(self) -> float:
         """The process's time."""
@@ -118,7 +125,7 @@ class SimNode:
     def _schedule(self) -> None:
         """Have the loop come back at the next event, unless it will; an entry that came too late is passed over."""
         due = self._process.next_event()
-        if due < self._due:
+        if due < self._due and self.still_until is None:
             self._due = due
             self._loop.at(due + self._stood_s, Rank.ENGINE, self._advance, due)
 

@@ -84,7 +84,7 @@ class PlainProcess:
             self._leave(ends)
             self._deliver(ends, StepResult([sequence], [sequence]))
 
-    def slow_down(self, factor: float) -> None:
+    def slow_down(self, factor: float, now: float) -> None:  # noqa: ARG002 - an engine's step in progress depends on it
         self._factor = self._profile.slowdown * factor
 
     def reading(self, spec: NodeSpec, now: float) -> NodeReport:
@@ -92,7 +92,7 @@ class PlainProcess:
         load = self._profile.service.load(self._running, self._profile.drift_at(now))
         return NodeReport(node=spec.name, ok=True, models=spec.models, load=load, running=self._running)
 
-    def counters(self) -> Counters:
+    def counters(self, now: float) -> Counters:  # noqa: ARG002 - an engine's depend on it
         return Counters(prompt_tokens=self._prompt_tokens, generated_tokens=self._generated_tokens, busy_s=self._busy_s)
 
     def _leave(self, now: float) -> None:
@@ -104,6 +104,8 @@ class PlainProcess:
 Profile = EngineProfile | PlainProfile
 
 
-def process_of(profile: Profile, deliver: Deliver) -> Process:
-    """A fresh process of this profile."""
-    return PlainProcess(profile, deliver) if isinstance(profile, PlainProfile) else EngineProcess(profile, deliver)
+def process_of(profile: Profile, deliver: Deliver, *, exact: bool = False) -> Process:
+    """A fresh process of this profile. Only an `exact` engine tells of each token."""
+    if isinstance(profile, PlainProfile):
+        return PlainProcess(profile, deliver)
+    return EngineProcess(profile, deliver, exact=exact)

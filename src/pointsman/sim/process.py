@@ -14,7 +14,6 @@ from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.core import StepResult
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.sequence import Sequence
-from pointsman.engine.timeline import Timeline
 
 Deliver = Callable[[float, StepResult], None]
 """Told of tokens and ends as they come."""
@@ -45,7 +44,7 @@ class Process(Protocol):
     def next_event(self) -> float: ...
     def advance(self, now: float) -> None: ...
 
-    def slow_down(self, factor: float) -> None:
+    def slow_down(self, factor: float, now: float) -> None:
         """What begins from now on takes `factor` times as long as the profile says."""
         ...
 
@@ -53,47 +52,47 @@ class Process(Protocol):
         """What a probe finds."""
         ...
 
-    def counters(self) -> Counters:
+    def counters(self, now: float) -> Counters:
         """Since the process began; `requests` is left to the node."""
         ...
 
 
 class EngineProcess:
-    """An engine core on its line of time."""
+    """An engine on its line of time: many steps at a time or, if `exact`, step by step."""
 
-    def __init__(self, profile: EngineProfile, deliver: Deliver) -> None:
+    def __init__(self, profile: EngineProfile, deliver: Deliver, *, exact: bool = False) -> None:
         self._profile = profile
-        self._core = profile.core()
-        self._timeline = Timeline(self._core, deliver, profile.overhead_seconds)
+        self._timeline = profile.timeline(deliver, exact=exact)
         self.submit = self._timeline.submit
         self.abort = self._timeline.abort
         self.next_event = self._timeline.next_event
         self.advance = self._timeline.advance
 
-    def slow_down(self, factor: float) -> None:
-        self._core.slowdown = self._profile.slowdown * factor
+    def slow_down(self, factor: float, now: float) -> None:
+        self._timeline.slow_down(self._profile.slowdown * factor, now)
 
-    def reading(self, spec: NodeSpec, now: float) -> NodeReport:  # noqa: ARG002 - a plain server's depends on it
+    def reading(self, spec: NodeSpec, now: float) -> NodeReport:
         """What an engine's metrics tell."""
-        core, limits = self._core, self._profile.limits
+        limits = self._profile.limits
+        running, waiting, kv_usage = self._timeline.load(now)
         return NodeReport(
             node=spec.name,
             ok=True,
             models=spec.models,
-            running=core.running,
-            waiting=core.waiting,
-            kv_usage=core.kv_usage,
+            running=running,
+            waiting=waiting,
+            kv_usage=kv_usage,
             kv_blocks=limits.blocks,
             block_tokens=limits.block_size,
         )
 
-    def counters(self) -> Counters:
-        totals = self._core.totals
+    def counters(self, now: float) -> Counters:
+        totals = self._timeline.totals(now)
         return Counters(
             prompt_tokens=totals.prompt_tokens,
             cached_tokens=totals.prefix_hits,
             generated_tokens=totals.generated_tokens,
             preemptions=totals.preemptions,
-            evicted_blocks=self._core.pool.evicted,
+            evicted_blocks=totals.evicted_blocks,
             busy_s=totals.busy_seconds,
         )

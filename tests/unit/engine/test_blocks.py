@@ -13,11 +13,16 @@ def test_an_engine_without_blocks_is_refused() -> None:
         BlockPool(0)
 
 
+def publish(pool: BlockPool, *keys: int) -> None:
+    for key in keys:
+        assert pool.claim(key)
+        pool.publish(key)
+
+
 def test_freed_content_is_served_until_its_block_is_taken() -> None:
     pool = BlockPool(4)
     pool.take(2)
-    assert pool.publish(1)
-    assert pool.publish(2)
+    publish(pool, 1, 2)
     pool.release([2, 1])
     assert pool.free == 4
     assert pool.match([1, 2, 3], 3) == 2
@@ -29,7 +34,7 @@ def test_freed_content_is_served_until_its_block_is_taken() -> None:
 def test_a_shared_block_is_free_only_when_nobody_holds_it() -> None:
     pool = BlockPool(2)
     pool.take(1)
-    pool.publish(7)
+    publish(pool, 7)
     pool.share([7])
     pool.release([7])
     assert pool.free == 1
@@ -40,18 +45,27 @@ def test_a_shared_block_is_free_only_when_nobody_holds_it() -> None:
 def test_hits_that_are_free_count_towards_what_must_fit() -> None:
     pool = BlockPool(2)
     pool.take(1)
-    pool.publish(7)
+    publish(pool, 7)
     assert pool.can_hold([7], 1)
     pool.release([7])
     assert pool.can_hold([7], 1)
     assert not pool.can_hold([7], 2)
 
 
-def test_a_second_copy_stays_private() -> None:
+def test_only_one_copy_can_be_published() -> None:
     pool = BlockPool(2)
     pool.take(2)
-    assert pool.publish(7)
-    assert not pool.publish(7)
+    assert pool.claim(7)
+    assert not pool.claim(7), "another is computing it"
+    pool.publish(7)
+    assert not pool.claim(7), "it is cached"
+
+
+def test_a_claim_given_up_is_another_s_to_make() -> None:
+    pool = BlockPool(2)
+    assert pool.claim(7)
+    pool.unclaim(7)
+    assert pool.claim(7)
 
 
 class PoolModel(RuleBasedStateMachine):
@@ -72,7 +86,13 @@ class PoolModel(RuleBasedStateMachine):
             return
         self.pool.share(hits)
         self.pool.take(length - len(hits))
-        self.held.append([key if key in hits or self.pool.publish(key) else PRIVATE for key in hashes])
+        held = [*hits, *[PRIVATE] * (length - len(hits))]
+        for position in range(len(hits), length):
+            if not self.pool.claim(hashes[position]):
+                break
+            self.pool.publish(hashes[position])
+            held[position] = hashes[position]
+        self.held.append(held)
 
     @precondition(lambda self: self.held)
     @rule(data=st.data())

@@ -15,7 +15,7 @@ from pointsman.sim.node import SimNode
 class Watched:
     """A node and what it told, each with its moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
         self.loop = Loop(0.0)
         self.seen: list[tuple[str, int, float]] = []
         self.ended: list[tuple[str, float]] = []
@@ -24,6 +24,7 @@ class Watched:
             self.loop,
             lambda sequence, tokens: self.seen.append((sequence.key, tokens, self.loop.now)),
             lambda sequence: self.ended.append((sequence.key, self.loop.now)),
+            exact=exact,
         )
 
     def submit(self, moment: float, key: str, prompt: int, output: int) -> Sequence:
@@ -33,11 +34,19 @@ class Watched:
 
 
 def test_tokens_are_told_as_the_gateway_counts_them() -> None:
-    watched = Watched()
+    watched = Watched(exact=True)
     watched.submit(5.0, "a", 1000, 34)
     watched.loop.run()
     assert [(key, tokens) for key, tokens, _ in watched.seen] == [("a", 1), ("a", 17), ("a", 33)]
     assert watched.seen[0][2] == pytest.approx(5.0 + 0.010 + 0.1)
+    assert watched.ended == [("a", pytest.approx(5.110 + 0.330))]
+
+
+def test_a_node_that_takes_many_steps_at_a_time_tells_of_the_first_token_and_the_end() -> None:
+    watched = Watched()
+    watched.submit(5.0, "a", 1000, 34)
+    watched.loop.run()
+    assert [(key, tokens) for key, tokens, _ in watched.seen] == [("a", 1)]
     assert watched.ended == [("a", pytest.approx(5.110 + 0.330))]
 
 

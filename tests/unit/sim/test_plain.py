@@ -42,7 +42,7 @@ def test_the_time_follows_from_the_load_on_arrival() -> None:
     server.process.advance(1.0)
     assert server.answered == [("a", pytest.approx(0.1)), ("b", pytest.approx(0.19))]
     assert server.process.next_event() == inf
-    assert server.process.counters().busy_s == pytest.approx(0.19)
+    assert server.process.counters(1.0).busy_s == pytest.approx(0.19)
 
 
 def test_what_is_aborted_makes_room_and_is_not_answered() -> None:
@@ -58,7 +58,7 @@ def test_what_is_aborted_makes_room_and_is_not_answered() -> None:
 def test_slower_is_slower_from_then_on() -> None:
     server = Server(slowdown=2.0)
     server.submit("a", 0.0)
-    server.process.slow_down(3.0)
+    server.process.slow_down(3.0, 0.0)
     server.submit("b", 0.0)
     server.process.advance(9.0)
     assert server.answered == [("a", pytest.approx(0.2)), ("b", pytest.approx(6 * 0.19))]
