@@ -17,6 +17,7 @@ class CompareConfig(SimConfig, frozen=True, kw_only=True, forbid_unknown_fields=
     policies: Annotated[Names, Meta(min_length=1, description="policies to compare, in order")] = POLICIES
     seeds: Annotated[int, Meta(ge=1, description="runs of each policy, each with the next seed")] = 5
     jobs: Annotated[Positive | None, Meta(description="runs at a time (default: as many as there are CPUs)")] = None
+    robustness: Annotated[bool, Meta(description="run all again with engines and delays that differ")] = False
     report: Annotated[File, Meta(description="write a self-contained HTML report with figures to this file")] = ""
     csv: Annotated[File, Meta(description="write every run's figures to this file, a row a run")] = ""
 

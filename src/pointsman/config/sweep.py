@@ -35,6 +35,8 @@ def check_sweep(config: SweepConfig) -> None:
     for key in ("rate", "rate_factor", "load"):
         if getattr(config, key) is not None:
             raise ConfigError(f"`{key}`: the pace of a sweep is said by `loads`")
+    if config.robustness:
+        raise ConfigError("`robustness`: that is asked of `sim compare`, at one load")
     usual = SimConfig()
     for many, one in (("fleets", "fleet"), ("fleets", "node"), ("plains", "plain")):
         if getattr(config, many) and getattr(config, one) != getattr(usual, one):

@@ -7,6 +7,7 @@ import msgspec
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import build
 from pointsman.config.sim import SimConfig
+from pointsman.sim.disturbed import Disturbance, disturbed
 from pointsman.sim.experiment import Run, Tick, run
 from pointsman.sim.shape import Shape, shape_of
 from pointsman.sim.summary import NodeFigures, Summary
@@ -16,13 +17,14 @@ from pointsman.simulate.plan import Plan, planned
 class Case(msgspec.Struct, frozen=True):
     """A policy on the demand of one seed (`config.seeds` is 1). `label` tells it from others of its policy and seed.
 
-    `shaped`: whether what figures are drawn from is wanted, too.
+    `shaped`: whether what figures are drawn from is wanted, too. `engines`: how they differ from their profiles.
     """
 
     config: SimConfig
     policy: str
     label: str = ""
     shaped: bool = False
+    engines: Disturbance = Disturbance()
 
     @property
     def name(self) -> str:
@@ -50,7 +52,8 @@ def cases_of(config: SimConfig, policies: tuple[str, ...], label: str = "", *, s
 def measure(case: Case, tick: Tick) -> Measured:
     """Run it. Raises ConfigError when a setting cannot be used."""
     experiment = _plan(msgspec.json.encode(case.config), type(case.config)).experiment(_policy(case), 0)
-    result = run(experiment, tick)
+    nodes = disturbed(experiment.nodes, case.engines)
+    result = run(msgspec.structs.replace(experiment, nodes=nodes), tick)
     shape = shape_of(result.records, experiment.terms(), experiment.seconds) if case.shaped else None
     return measured(result, case.config.seed, shape)
 

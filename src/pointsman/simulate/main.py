@@ -20,11 +20,13 @@ from pointsman.simulate.command import check, guarded, print_json, simulated, wr
 from pointsman.simulate.plan import Plan, planned
 from pointsman.simulate.progress import progress
 from pointsman.simulate.report import comparison_page, sweep_page
-from pointsman.simulate.sheet import as_csv, sheet, swept_sheet
+from pointsman.simulate.robustness import Held, robustness
+from pointsman.simulate.sheet import as_csv, compared_sheet, swept_sheet
 from pointsman.simulate.standing import PolicyRuns, by_policy
 from pointsman.simulate.sweep import Swept, scenes_of
 from pointsman.simulate.sweep import sweep as sweep_scene
 from pointsman.simulate.tell import as_json, tell
+from pointsman.simulate.tell_robust import robust_json, tell_robust
 from pointsman.simulate.tell_sweep import swept_json, tell_sweep
 
 
@@ -48,23 +50,33 @@ def run_one(config: RunConfig) -> int:
         if requests is not None:
             requests.writelines(_lines(record for one in runs for record in one.records))
     results = (measured(one, config.seed + number) for number, one in enumerate(runs))
-    return _told([PolicyRuns(policy.name, tuple(results))], plan)
+    _told([PolicyRuns(policy.name, tuple(results))], plan)
+    return 0
 
 
 def compare(config: CompareConfig) -> int:
     """`pointsman sim compare`; returns the exit status. Raises ConfigError when a setting cannot be used."""
     check(config)
     plan, err = planned(config), Console(stderr=True)
-    cases = cases_of(plan.settled(), config.policies, shaped=bool(config.report))
-    found = guarded(lambda: simulated(cases, jobs_of(config), plan.seconds, err), "compare", err)
+
+    def measure(cases: Sequence[Case]) -> list[Measured]:
+        return simulated(cases, jobs_of(config), plan.seconds, err)
+
+    def work() -> tuple[list[PolicyRuns], list[Held]]:
+        cases = cases_of(plan.settled(), config.policies, shaped=bool(config.report))
+        results = by_policy(config.policies, measure(cases))
+        return results, robustness(results, plan.settled(), measure) if config.robustness else []
+
+    found = guarded(work, "compare", err)
     if isinstance(found, int):
         return found
-    results = by_policy(config.policies, found)
+    results, held = found
     if config.csv:
-        write("figures", config.csv, as_csv(sheet(results)), "csv", err)
+        write("figures", config.csv, as_csv(compared_sheet(results, held)), "csv", err)
     if config.report:
-        write("report", config.report, comparison_page(results, plan), "report", err)
-    return _told(results, plan)
+        write("report", config.report, comparison_page(results, plan, held), "report", err)
+    _told(results, plan, held)
+    return 0
 
 
 def sweep(config: SweepConfig) -> int:
@@ -105,12 +117,15 @@ def _runs(plan: Plan, policy: Policy, journal: Sink | None, recorder: Recorder |
     return runs
 
 
-def _told(results: Sequence[PolicyRuns], plan: Plan) -> int:
+def _told(results: Sequence[PolicyRuns], plan: Plan, held: Sequence[Held] = ()) -> None:
     if plan.config.json:
-        print_json(as_json(results, plan))
+        more = {"robustness": robust_json(held)} if held else {}
+        print_json(as_json(results, plan) | more)
     else:
-        tell(results, plan, Console())
-    return 0
+        out = Console()
+        tell(results, plan, out)
+        if held:
+            tell_robust(held, out)
 
 
 def _lines(records: Iterable[Record]) -> Iterable[bytes]:

@@ -16,9 +16,11 @@ from pointsman.sim.statistics import LEVEL
 from pointsman.simulate import drawings
 from pointsman.simulate.glossary import GLOSSARY
 from pointsman.simulate.plan import Plan
+from pointsman.simulate.robustness import FIGURES, Held
 from pointsman.simulate.standing import FEW, IN_SLO, MANY, TTFT_P99, PolicyRuns, standing
 from pointsman.simulate.sweep import Swept
 from pointsman.simulate.tell import TITLE, notes, ties
+from pointsman.simulate.tell_robust import headings, robust_notes, rows_of
 from pointsman.simulate.tell_sweep import capacity_headings, capacity_rows
 from pointsman.simulate.tell_sweep import notes as sweep_notes
 from pointsman.simulate.verdict import swept_verdict, verdict
@@ -43,14 +45,16 @@ class Section(msgspec.Struct, frozen=True):
     folded: bool = False
 
 
-def comparison_page(results: Sequence[PolicyRuns], plan: Plan, extra: Sequence[Section] = ()) -> str:
+def comparison_page(results: Sequence[PolicyRuns], plan: Plan, held: Sequence[Held] = ()) -> str:
     """The page of a comparison whose runs are shaped. Raises MissingExtra."""
     nodes = tuple(node.name for node in plan.nodes)
 
     def sections() -> list[Section]:
-        return [*_compared(results), *_shapes(results, nodes, plan.seconds), *extra, _everything(results)]
+        shapes = _shapes(results, nodes, plan.seconds)
+        return [*_compared(results), *shapes, *(_robust(held) if held else []), _everything(results)]
 
-    return _page("Policies compared", verdict(results), sections, [one.name for one in results], notes(plan))
+    words = [*verdict(results), *(robust_notes(held)[: len(FIGURES)] if held else [])]
+    return _page("Policies compared", words, sections, [one.name for one in results], notes(plan))
 
 
 def sweep_page(found: Sequence[Swept]) -> str:
@@ -128,6 +132,11 @@ def _shapes(results: Sequence[PolicyRuns], nodes: Sequence[str], seconds: float,
             scale=f"{drawings.darkest(results):.0f} requests or more",
         ),
     ]
+
+
+def _robust(held: Sequence[Held]) -> list[Section]:
+    text = " ".join(robust_notes(held)[len(FIGURES) :])
+    return [Section("The same with engines or delays that differ", text, headings(), tuple(rows_of(held)))]
 
 
 def _everything(results: Sequence[PolicyRuns]) -> Section:

@@ -1,12 +1,13 @@
 """Every run's figures as rows of a CSV file: for spreadsheets and notebooks."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
 import msgspec
 
 from pointsman.sim.summary import LENGTHS, Summary
+from pointsman.simulate.robustness import Held
 from pointsman.simulate.standing import PolicyRuns
 from pointsman.simulate.sweep import Swept
 
@@ -20,6 +21,14 @@ def sheet(results: Iterable[PolicyRuns], scene: Mapping[str, object] | None = No
         for result in results
         for run in result.runs
     ]
+
+
+def compared_sheet(results: Iterable[PolicyRuns], held: Sequence[Held]) -> list[dict[str, object]]:
+    """The same of a comparison, with the runs of each condition under which it was made again, "" for none."""
+    if not held:
+        return sheet(results)
+    again = [row for one in held for row in sheet(one.results, {"condition": one.condition.label})]
+    return sheet(results, {"condition": ""}) + again
 
 
 def swept_sheet(found: Iterable[Swept]) -> list[dict[str, object]]:

@@ -22,6 +22,7 @@ def test_what_cannot_work_is_refused(wrong: dict[str, object]) -> None:
     ("given", "said"),
     [
         ({"rate": 3.0}, "`rate`: the pace of a sweep is said by `loads`"),
+        ({"robustness": True}, "`robustness`: that is asked of `sim compare`"),
         ({"fleets": ("mixed",), "fleet": "mixed"}, "`fleet`: `fleets` says it already"),
         ({"plains": (0.3,), "plain": 0.1}, "`plain`: `plains` says it already"),
         ({"delays": (0.1,), "report_delay_s": 0.1}, "`report_delay_s`: `delays` says it already"),

@@ -131,3 +131,16 @@ def test_a_report_is_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main(["sim", "compare", *ONCE, "--policies", "two_choices,jffc", "--report", str(path)]) == 0
     assert "<h1>Policies compared</h1>" in path.read_text(encoding="utf-8")
     assert f"report written to {path}" in capsys.readouterr().err
+
+
+def test_robustness_is_told_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    what = ["sim", "compare", *ONCE, "--policies", "two_choices,jffc", "--robustness", "--csv", str(tmp_path / "f.csv")]
+    assert main([*what, "--json"]) == 0
+    conditions = [one["condition"] for one in json.loads(capsys.readouterr().out)["robustness"]]
+    assert len(conditions) == 8
+    rows = (tmp_path / "f.csv").read_text().splitlines()
+    assert len(rows) == 1 + 2 * (1 + 8)
+    assert {row.split(",")[0] for row in rows[1:]} == {"", *conditions}
+    assert main([*what, "--report", str(tmp_path / "r.html")]) == 0
+    assert "The policy best in goodput" in capsys.readouterr().out
+    assert "<td>25 % fewer blocks</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
