@@ -6,6 +6,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -155,6 +156,12 @@ _SUBCOMMANDS = {
 }
 
 
+def build() -> str:
+    """How the modules that decide and relay run here: "compiled" or "interpreted"."""
+    hot = find_spec("pointsman.brain.dispatcher")
+    return "compiled" if hot is not None and hot.origin is not None and hot.origin.endswith(".so") else "interpreted"
+
+
 def _configured(
     name: str,
     tree: type[msgspec.Struct],
@@ -198,7 +205,7 @@ def _overview(prog: str, about: str, known: dict[str, str], arguments: list[str]
     from pointsman import __version__
 
     parser = argparse.ArgumentParser(prog=prog, description=about)
-    parser.add_argument("--version", action="version", version=f"pointsman {__version__}")
+    parser.add_argument("--version", action="version", version=f"pointsman {__version__} ({build()})")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, what in known.items():
         commands.add_parser(name, help=what)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pointsman import __version__
-from pointsman.cli import COMMANDS, PLAN_COMMANDS, SIM_COMMANDS, main
+from pointsman.cli import COMMANDS, PLAN_COMMANDS, SIM_COMMANDS, build, main
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    assert __version__ in capsys.readouterr().out
+    assert capsys.readouterr().out == f"pointsman {__version__} ({build()})\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["nope"]])

@@ -79,6 +79,9 @@ class Fleet:
         """Rows in use, holes included."""
         return len(self.specs)
 
+    def __bool__(self) -> bool:
+        return bool(self.specs)
+
     def add(self, spec: NodeSpec) -> int:
         """Give the node a row of zeros with its declared abilities. Raises ValueError for a taken id or no room."""
         if spec.name in self.row_of:

@@ -30,6 +30,9 @@ class Hub:
     def __len__(self) -> int:
         return len(self._members)
 
+    def __bool__(self) -> bool:
+        return bool(self._members)
+
     def booked(self, node: str) -> Booked:
         """What all together hold on the node."""
         return self._sums.get(node, _NOTHING)

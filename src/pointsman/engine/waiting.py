@@ -20,6 +20,9 @@ class WaitingQueue:
     def __len__(self) -> int:
         return self._length
 
+    def __bool__(self) -> bool:
+        return self._length > 0
+
     def push(self, sequence: Sequence) -> None:
         heappush(self._heap, (sequence.priority if self._by_priority else 0, sequence.order, sequence))
         self._length += 1

@@ -49,11 +49,12 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
 def read(dispatcher: Dispatcher) -> FleetReading:
     """The dispatcher's nodes and queues as they are now; changes nothing."""
     fleet = dispatcher.fleet
-    rows = np.fromiter(fleet.rows(), dtype=np.intp)
+    used = list(fleet.rows())
+    rows = np.array(used, dtype=np.intp)
     columns = _columns(dispatcher, rows) | {"cap": fleet.cap[rows], "share": fleet.share[rows]}
     return FleetReading(
-        nodes=[fleet.spec(row).name for row in rows],
-        states=[fleet.states[row] for row in rows],
+        nodes=[fleet.spec(row).name for row in used],
+        states=[fleet.states[row] for row in used],
         columns={name: column.tolist() for name, column in columns.items()},
         queues=dispatcher.queued(),
         panics={model: fleet.panics(model) for model in dispatcher.models()},

@@ -57,7 +57,8 @@ def add(metrics: Metrics, tally: Tally, nodes: Collection[str] | None = None) ->
         else:
             for labels, count in _kept(family, tally.counts, nodes):
                 lane = metrics.lanes[labels]
-                setattr(lane, field, getattr(lane, field) + count)
+                before = getattr(lane, field)
+                setattr(lane, field, type(before)(before + count))
     for (model,), buckets in tally.buckets[families.WAITS.field].items():
         _add(metrics.waits[model], buckets)
 

@@ -1,5 +1,6 @@
+import ast
 import errno
-import inspect
+from importlib.resources import files
 from typing import Any, get_args
 
 import msgspec
@@ -90,10 +91,13 @@ def test_a_share_is_written_when_there_was_something_to_tell(journal: tuple[Any,
 
 
 def test_every_method_that_takes_the_time_is_journaled() -> None:
+    source = files("pointsman.brain").joinpath("dispatcher.py").read_text(encoding="utf-8")
     methods = {
-        name
-        for name, method in inspect.getmembers(Dispatcher, inspect.isfunction)
-        if not name.startswith("_") and "now" in inspect.signature(method).parameters
+        method.name
+        for method in ast.walk(ast.parse(source))
+        if isinstance(method, ast.FunctionDef)
+        and not method.name.startswith("_")
+        and "now" in (argument.arg for argument in method.args.args)
     }
     assert methods == {call.__struct_config__.tag for call in get_args(calls.Call)} - {"begin"}
     assert methods <= set(vars(Journaled))

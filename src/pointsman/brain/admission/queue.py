@@ -18,6 +18,9 @@ class Queue:
     def __len__(self) -> int:
         return len(self._overtaken)
 
+    def __bool__(self) -> bool:
+        return bool(self._overtaken)
+
     @property
     def head(self) -> int:
         """The ticket that has waited longest. The queue must not be empty."""

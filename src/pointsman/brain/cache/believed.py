@@ -31,6 +31,9 @@ class Believed:
     def __len__(self) -> int:
         return len(self.owner)
 
+    def __bool__(self) -> bool:
+        return bool(self.owner)
+
     def depth(self, links: Sequence[int]) -> int:
         """How many leading links are held: a binary search, since what is held is closed under prefixes."""
         low, high = 0, len(links)

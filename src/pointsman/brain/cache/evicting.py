@@ -38,6 +38,9 @@ class EvictingCache:
     def __len__(self) -> int:
         return len(self._blocks)
 
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
     def use(self, keys: Sequence[int], now: float, request_class: str = "") -> int:
         """A prompt with these leading full blocks is computed: how many of them were held.
 

@@ -51,6 +51,9 @@ class PrefixIndex:
         """Entries in the table, those with only dead bits included until they are swept."""
         return len(self._masks)
 
+    def __bool__(self) -> bool:
+        return bool(self._masks)
+
     def add(self, row: int, capacity: int) -> None:
         """Start to track `row`, holding nothing, with room for `capacity` links."""
         self._track(row, Believed(capacity))
