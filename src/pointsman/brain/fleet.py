@@ -211,6 +211,7 @@ class Fleet:
         columns.block_tokens[row] = spec.block_tokens
         columns.kv_capacity[row] = declared_blocks(spec)
         columns.speed[row] = 1.0
+        columns.reported_gpu_busy[row] = -1.0
         self.bounds.set_cap(row, float(columns.slots[row]) * spec.weight)
 
 

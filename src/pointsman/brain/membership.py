@@ -327,6 +327,8 @@ class Membership:
         if report.waiting is not None:
             columns.reported_waiting[row] = report.waiting
             self._estimates.queueing.observe(row, report.running or 0, report.waiting)
+        if report.gpu_busy is not None:
+            columns.reported_gpu_busy[row] = report.gpu_busy
         if report.kv_usage is not None:
             columns.reported_kv_usage[row] = report.kv_usage
 

@@ -114,6 +114,7 @@ class Probes:
             running=reading.running,
             waiting=reading.waiting,
             kv_usage=reading.kv_usage,
+            gpu_busy=None if reading.gpu_percent is None else reading.gpu_percent / 100.0,
             kv_blocks=reading.kv_blocks,
             block_tokens=reading.block_tokens,
             started_at=reading.started_at,

@@ -1,7 +1,7 @@
 """What an engine's Prometheus page says about its load, as far as placing uses it.
 
-Reads the names of vLLM and SGLang line by line and forgives the rest: an unknown name, an odd line, a missing gauge, a
-number that cannot be.
+Reads the names of vLLM and SGLang, and that of NVIDIA's exporter for the GPUs where one page joins them, line by line
+and forgives the rest: an unknown name, an odd line, a missing gauge, a number that cannot be.
 Behind one URL several data-parallel ranks may report, told apart by the label `engine` (vLLM) or `dp_rank` (SGLang).
 """
 
@@ -11,11 +11,14 @@ import msgspec
 
 
 class EngineReading(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """None means: not said. `kv_usage` is a share 0..1, `started_at` seconds since 1970."""
+    """None means: not said. `kv_usage` is a share 0..1, `gpu_percent` one of the time its GPUs compute, 0..100,
+    `started_at` seconds since 1970.
+    """
 
     running: int | None = None
     waiting: int | None = None
     kv_usage: float | None = None
+    gpu_percent: float | None = None
     kv_blocks: int | None = None
     block_tokens: int | None = None
     started_at: float | None = None
@@ -29,6 +32,7 @@ _GAUGES = {
     "sglang:num_running_reqs": "running",
     "sglang:num_queue_reqs": "waiting",
     "sglang:token_usage": "kv_usage",
+    "DCGM_FI_DEV_GPU_UTIL": "gpu_percent",
     "process_start_time_seconds": "started_at",
 }
 _INFO = "vllm:cache_config_info"
@@ -37,6 +41,7 @@ _RANGES = {
     "running": (0.0, _MOST_COUNTED),
     "waiting": (0.0, _MOST_COUNTED),
     "kv_usage": (0.0, 1.0),
+    "gpu_percent": (0.0, 100.0),
     "kv_blocks": (1.0, _MOST_COUNTED),
     "block_tokens": (1.0, 1e6),
     "started_at": (0.0, 1e15),
@@ -54,7 +59,7 @@ def read_exposition(text: str, rank: int | None = None) -> EngineReading:
     values: dict[str, list[float]] = {}
     for line in text.split("\n"):  # a model name may hold other line ends
         line = line.lstrip()
-        if not line.startswith(("vllm:", "sglang:", "process_start")):
+        if not line.startswith(("vllm:", "sglang:", "process_start", "DCGM_FI_DEV_GPU_UTIL")):
             continue
         found = _LINE.match(line)
         if found:
@@ -63,6 +68,7 @@ def read_exposition(text: str, rank: int | None = None) -> EngineReading:
         running=_whole(values.get("running")),
         waiting=_whole(values.get("waiting")),
         kv_usage=_mean(values.get("kv_usage")),
+        gpu_percent=_mean(values.get("gpu_percent")),
         kv_blocks=_whole(values.get("kv_blocks")),
         block_tokens=_whole(values.get("block_tokens", [])[:1]),
         started_at=_mean(values.get("started_at")),

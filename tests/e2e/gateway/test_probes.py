@@ -45,6 +45,12 @@ async def test_a_real_vllms_pages(world: World) -> None:
     assert report.started_at is not None
 
 
+async def test_the_gpus_on_a_joined_page(world: World) -> None:
+    page = b'vllm:num_requests_running{engine="0"} 2\nDCGM_FI_DEV_GPU_UTIL{gpu="0"} 85\n'
+    report = await report_of(world, {"/metrics": respond(page)}, engine="vllm", models=("m",))
+    assert (report.running, report.gpu_busy) == (2, 0.85)
+
+
 async def test_configured_models_are_not_asked_for(world: World) -> None:
     report = await report_of(world, {"/v1/models": respond(b'{"data":[{"id":"other"}]}')}, models=("mine",))
     assert report.models == ("mine",)

@@ -456,3 +456,13 @@ def test_nodes_on_trial_do_not_count_among_those_that_stay() -> None:
     for _ in range(5):
         driver.dispatcher.membership.ended(2, FAILED, driver.now)
     assert driver.dispatcher.fleet.states[:4] == [NodeState.JOINING, NodeState.JOINING, NodeState.UP, NodeState.UP]
+
+
+def test_gpus_are_unknown_until_a_report_tells_of_them(driver: TestDriver) -> None:
+    driver.add("g")
+    columns = driver.dispatcher.fleet.columns
+    row = driver.dispatcher.fleet.row_of["g"]
+    assert columns.reported_gpu_busy[row] == -1.0
+    driver.report("g", gpu_busy=0.4)
+    driver.report("g", running=1)
+    assert columns.reported_gpu_busy[row] == 0.4

@@ -64,3 +64,9 @@ def test_a_share_is_no_percentage() -> None:
 def test_labels_may_hold_anything() -> None:
     page = 'vllm:num_requests_running{model_name="a}\\"{\x1e\u2028 7"} 2 # {} 1\n \tvllm:num_requests_waiting {}3 17\n'
     assert read_exposition(page) == EngineReading(running=2, waiting=3)
+
+
+def test_gpus_are_averaged_and_told_by_whoever_joins_their_page() -> None:
+    page = 'DCGM_FI_DEV_GPU_UTIL{gpu="0"} 90\nDCGM_FI_DEV_GPU_UTIL{gpu="1"} 30\nDCGM_FI_DEV_GPU_UTIL{gpu="2"} 101\n'
+    assert read_exposition(page).gpu_percent == 60.0
+    assert read_exposition("DCGM_FI_DEV_MEM_COPY_UTIL 4").gpu_percent is None

@@ -8,8 +8,8 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail,
     `flowing` whether answers to requests came from it meanwhile.
-    `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free). `load` is a
-    plain server's own figure.
+    `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free), `gpu_busy`
+    one of the time, as NVML counts it. `load` is a plain server's own figure.
     """
 
     node: str
@@ -21,6 +21,7 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     running: int | None = None
     waiting: int | None = None
     kv_usage: float | None = None
+    gpu_busy: float | None = None
     slots: int | None = None
     kv_blocks: int | None = None
     block_tokens: int | None = None

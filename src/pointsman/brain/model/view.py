@@ -39,6 +39,7 @@ COLUMNS = (
     "reported_running",  # requests the engine computes at its last report
     "reported_waiting",  # requests in the engine's own queue at its last report
     "reported_kv_usage",  # share of the engine's KV blocks in use at its last report
+    "reported_gpu_busy",  # share of time its GPUs computed, at its last report; −1 where it tells none
     "sent_tokens",  # prompt tokens sent here since the last report of its load
     "reported_load",  # a plain server's own load figure at its last report; 0 where none
     "response_seconds",  # dispatch to first byte, peak EWMA
@@ -74,6 +75,7 @@ class Columns:
     reported_running: Floats
     reported_waiting: Floats
     reported_kv_usage: Floats
+    reported_gpu_busy: Floats
     sent_tokens: Floats
     reported_load: Floats
     response_seconds: Floats
@@ -125,6 +127,7 @@ class Cells:
     reported_running: array[float]
     reported_waiting: array[float]
     reported_kv_usage: array[float]
+    reported_gpu_busy: array[float]
     sent_tokens: array[float]
     reported_load: array[float]
     response_seconds: array[float]
@@ -244,6 +247,7 @@ class View:
     reported_running = _column("reported_running")
     reported_waiting = _column("reported_waiting")
     reported_kv_usage = _column("reported_kv_usage")
+    reported_gpu_busy = _column("reported_gpu_busy")
     sent_tokens = _column("sent_tokens")
     reported_load = _column("reported_load")
     response_seconds = _column("response_seconds")

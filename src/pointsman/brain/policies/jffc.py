@@ -11,6 +11,8 @@ slots alone and makes a request wait when no slot is free; this one weighs the c
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.quantities import Quantity, at_least, at_most
 from pointsman.brain.model.request import Request
@@ -28,7 +30,8 @@ _LEAST = 1e-9  # keeps a denominator from being 0 where nothing is needed
 class Jffc(Policy):
     """max −w_load·load + w_affinity·affinity + w_resource·resource; the score is its negative.
 
-    load = gpu·u_j + queue·(q_j − run_j)/queue_full, u_j = min(1, load_j);
+    load = gpu·u_j + queue·(q_j − run_j)/queue_full, u_j = min(1, load_j), or with `load_from="gpu"`, where a node
+    reports it, the share of time that its GPUs compute (near 1 with a single stream: it tells idle from busy, no more);
     affinity = overlap_j/prompt, or with `affinity="binary"` 1 if anything is cached, else 0;
     resource = ½·min(1, free and evictable blocks/blocks needed) + ½·min(1, (1 − u_j)/min(1, prefill seconds/1 s)).
     Forwards to the holder if u < `forward_below` and it has at least `forward_share` of the prompt. What is left None
@@ -43,12 +46,13 @@ class Jffc(Policy):
     gpu: Amount = 0.4
     queue: Amount = 0.3
     queue_full: Positive = 10.0
+    load_from: Literal["account", "gpu"] = "account"
     affinity: Literal["graded", "binary"] | None = None
     forward_below: Amount | None = None
     forward_share: Share | None = None
 
     def score(self, request: Request, view: View) -> Scores:
-        return view.each(self._cost)
+        return view.each(self._cost) if self.load_from == "account" else self._cost(view)
 
     def choose(self, request: Request, view: View) -> Choice:
         scores = self.score(request, view)
@@ -58,7 +62,7 @@ class Jffc(Policy):
 
     def _cost(self, node: Any) -> Quantity:
         """The negative of what is to be greatest, for one candidate or all."""
-        busy = at_most(node.load, 1.0)
+        busy = at_most(self._load(node), 1.0)
         idle = 1.0 - busy
         queued = node.outstanding - node.running
         memory = (node.kv_capacity - node.kv_reserved) / (node.blocks_needed + _LEAST)
@@ -67,6 +71,11 @@ class Jffc(Policy):
         cost = busy * (self.w_load * self.gpu) + queued * (self.w_load * self.queue / self.queue_full)
         resource = at_most(memory, 1.0) + at_most(compute, 1.0)
         return cost - self._affinity(node) - resource * (0.5 * self.w_resource)
+
+    def _load(self, node: Any) -> Quantity:
+        if self.load_from == "account":
+            return node.load
+        return np.where(node.reported_gpu_busy >= 0.0, node.reported_gpu_busy, node.load)
 
     def _affinity(self, node: Any) -> Quantity:
         """Weighted: w_affinity x affinity."""
@@ -79,7 +88,7 @@ class Jffc(Policy):
         most = view.most_overlap
         if most < self._least_share() * view.prompt_tokens or view.overlap_of(winner) == most:
             return winner
-        load = view.load
+        load = self._load(view)
         holder = lowest_then(view.miss, load, view.draw)
         return holder if load[holder] < self._forward_limit() else winner
 

@@ -20,6 +20,7 @@ IDLE = {
     "response_seconds": 0.1,
     "service_seconds": 2.0,
     "speed": 1.0,
+    "reported_gpu_busy": -1.0,
     "prefill_base": 0.01,
     "prefill_per_token": 1e-4,
     "tpot_base": 0.02,

@@ -67,3 +67,19 @@ def test_affinity_is_graded_unless_binary(choose: Any) -> None:
     binary = choose("jffc", {"affinity": "binary"}, overlap=[100.0, 900.0]).scores
     assert graded[0] - graded[1] > 0.2
     assert binary[0] == pytest.approx(binary[1], abs=0.02)
+
+
+def test_load_as_the_gpu_tells_it_where_it_is_told(choose: Any) -> None:
+    columns = {"outstanding": [4.0, 4.0, 0.0], "running": [4.0, 4.0, 0.0], "prefill_base": [2.0] * 3}
+    told = {"reported_gpu_busy": [0.0, 1.0, -1.0]}
+    account = choose("jffc", **columns, **told).scores
+    gpu = choose("jffc", {"load_from": "gpu"}, **columns, **told).scores
+    assert account[0] == account[1]
+    assert gpu[1] - gpu[0] == pytest.approx(0.5 * 0.4 + 0.1)
+    assert gpu[2] == account[2]
+
+
+def test_forwarding_looks_at_the_same_load(choose: Any) -> None:
+    columns = {**BUSY_HOLDER, "overlap": [0.0, 400.0], "reported_gpu_busy": [0.0, 0.9]}
+    assert choose("jffc", {"w_affinity": 0.0}, **columns).reason == "forward"
+    assert choose("jffc", {"w_affinity": 0.0, "load_from": "gpu"}, **columns).reason == "score"
