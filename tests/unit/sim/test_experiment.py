@@ -9,8 +9,12 @@ from pointsman.brain.policies.registry import POLICIES
 from pointsman.sim.clients import Habits
 from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Run, Stage, run
+from pointsman.sim.fleet import nodes_of
 from pointsman.sim.gateway import Delays
-from pointsman.sim.incidents import Incidents, Slowdown
+from pointsman.sim.generated import session_demand
+from pointsman.sim.incidents import Drain, Failure, Incidents, Slowdown
+from pointsman.sim.presets import FLEETS
+from pointsman.workload.presets import WORKLOADS
 
 
 @pytest.mark.parametrize("policy", ["two_choices", "fastest_completion"])
@@ -18,6 +22,32 @@ def test_the_same_seed_gives_the_same_bytes(policy: str) -> None:
     first, second = (journaled(uneven(policy, habits=Habits(plain=0.3))) for _ in range(2))
     assert first[1] == second[1]
     assert msgspec.json.encode(first[0]) == msgspec.json.encode(second[0])
+
+
+def test_so_it_does_with_everything_that_can_happen() -> None:
+    def told() -> bytes:
+        demand = session_demand(3, 20.0, 20.0, 32_768, WORKLOADS["batch_and_chat"] + WORKLOADS["tenants"])
+        incidents = Incidents(
+            (Slowdown(node="slow-1", factor=3.0, begins_s=2.0, ends_s=9.0),),
+            (
+                Failure(node="fast-1", begins_s=5.0, ends_s=10.0),
+                Failure(node="slow-2", mode="stop", begins_s=6.0, ends_s=12.0),
+            ),
+            (Drain(node="fast-2", begins_s=11.0, ends_s=14.0),),
+        )
+        what = experiment(
+            "fastest_completion",
+            demand,
+            nodes_of(FLEETS["uneven"]),
+            incidents=incidents,
+            habits=Habits(plain=0.2, leaving=0.2, leaving_after_s=3.0),
+            delays=Delays(0.1, 0.5),
+            gateways=3,
+            sharing_s=0.1,
+        )
+        return msgspec.json.encode(run(what, lambda _second: None))
+
+    assert told() == told()
 
 
 def test_another_seed_draws_otherwise() -> None:
