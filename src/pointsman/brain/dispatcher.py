@@ -386,7 +386,8 @@ class Dispatcher:
         if not (free or ticket.retrying):
             ticket.retrying = True
             self._retries.taken()
-        ticket.excluded = tuple(sorted((*ticket.excluded, lease.node)))
+        ticket.excluded = tuple(sorted({*ticket.excluded, lease.node}))
+        ticket.failed_at = now
         self._refresh(now)
         return self._enter(ticket, now)
 

@@ -51,7 +51,8 @@ class Fleet:
     the rows in use, read-only. `cap` is the number of requests a row may hold now, `bound` how many may be outstanding
     when this gateway places another (see `bounds`); `share` is what a cap was lowered to, of what it would be, because
     the node is worse than its peers. `admitted` tells who has passed a first probe, `refusing` who refused the last
-    connection. A removed node's row is used again; `generation` tells its tenants apart.
+    connection, `well_at` when each last served a request or answered a probe well. A removed node's row is used again;
+    `generation` tells its tenants apart.
     """
 
     def __init__(self, capacity: int = MAX_NODES) -> None:
@@ -67,6 +68,7 @@ class Fleet:
         self.models: list[frozenset[str]] = []
         self.admitted: list[bool] = []
         self.refusing: list[bool] = []
+        self.well_at: list[float] = []
         self.generation: list[int] = []
         self.row_of: dict[str, int] = {}
         self.table = self.columns.read_only(0)
@@ -91,6 +93,7 @@ class Fleet:
         self.states[row] = NodeState.JOINING
         self.models[row] = frozenset(spec.models)
         self.admitted[row] = self.refusing[row] = False
+        self.well_at[row] = -inf
         self.generation[row] += 1
         self.row_of[spec.name] = row
         self._declare(row, spec)
@@ -198,6 +201,7 @@ class Fleet:
         self.models.append(frozenset())
         self.admitted.append(False)
         self.refusing.append(False)
+        self.well_at.append(-inf)
         self.generation.append(0)
         self.table = self.columns.read_only(len(self.specs))
         return len(self.specs) - 1

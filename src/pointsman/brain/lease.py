@@ -13,12 +13,13 @@ from pointsman.brain.model.request import Request
 class Ticket:
     """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher.
 
-    `excluded` are the ids of the nodes that failed it, sorted.
+    `excluded` are the ids of the nodes that failed it, sorted, `failed_at` is when the last of them did.
     """
 
     __slots__ = (
         "attempts",
         "excluded",
+        "failed_at",
         "id",
         "lease",
         "output_tokens",
@@ -41,6 +42,7 @@ class Ticket:
         self.lease: Lease | None = None
         self.attempts = 0
         self.excluded: tuple[str, ...] = ()
+        self.failed_at = now
         self.retrying = False
 
 

@@ -198,7 +198,7 @@ class Membership:
         """A real request on the node ended: what that says about it."""
         verdict = outcome.verdict
         if verdict is _OK:
-            self._progress[row] = now
+            self._progress[row] = self._fleet.well_at[row] = now
             self._refuses(row, False)
             self._served(row, True, now)
         elif verdict is not Verdict.CANCELLED:
@@ -263,6 +263,7 @@ class Membership:
             self._emit(LoadUnknown(now, report.node))
         late = self._delays.abnormal(row, report.seconds) and not self._flows(row, report, now)
         if report.ok:
+            self._fleet.well_at[row] = now
             self._delays.observe(row, report.seconds)
         event = self.health.probed(row, report.ok, now, late=late)
         if event is not None and (fit or event is not Event.ADMITTED):

@@ -214,7 +214,8 @@ class Placement:
                 return np.array([row], dtype=np.intp), False
         if not (ticket.excluded or self._any_full(found)):
             return found.rows, found.whole
-        return self._open(found.rows, ticket.excluded), False
+        rows = self._allowed(found, ticket) if ticket.excluded else found.rows
+        return rows[self._fleet.table.outstanding[rows] < self._fleet.bound[rows]], False
 
     def _any_full(self, found: Found) -> bool:
         """Whether some node that serves the model holds as much as it may. A few are looked at one by one."""
@@ -228,13 +229,13 @@ class Placement:
                 return True
         return False
 
-    def _open(self, rows: Rows, excluded: tuple[str, ...]) -> Rows:
-        """Those of `rows` that may hold more, less the excluded nodes."""
+    def _allowed(self, found: Found, ticket: Ticket) -> Rows:
+        """The nodes that have not failed the ticket; where no others are in use, those that have been well since."""
         fleet = self._fleet
-        rows = rows[fleet.table.outstanding[rows] < fleet.bound[rows]]
-        for node in excluded:
-            rows = rows[rows != fleet.row_of.get(node, -1)]
-        return rows
+        failed = {fleet.row_of.get(node) for node in ticket.excluded}
+        rows = [row for row in found.listed if row not in failed]
+        rows = rows or [row for row in found.listed if fleet.well_at[row] > ticket.failed_at]
+        return np.array(rows, dtype=np.intp)
 
     def _tries(self, row: int, ticket: Ticket) -> bool:
         """Whether the node on trial gets this ticket, whatever the policy: many would never choose a node like that.

@@ -194,3 +194,51 @@ def test_whoever_waits_starts_before_a_request_that_comes_when_a_prefill_is_over
     driver.now = 10.0
     second = driver.submit(tokens=100)
     assert driver.lease_of(first) < driver.lease_of(second)
+
+
+def waiting_for_a_node_that_is_down() -> tuple[TestDriver, int]:
+    """A ticket that failed on "a", which is up, and waits while "b" is down."""
+    driver = TestDriver()
+    for name in "ab":
+        driver.add(name, slots=8)
+    for _ in range(4):
+        driver.report("b", ok=False)
+    failed = driver.submit()
+    driver.tick(1.0)
+    driver.finish(driver.lease_of(failed), FAILED)
+    driver.tick(1.0)
+    assert failed in driver.waiting
+    return driver, failed
+
+
+def test_a_request_goes_back_to_the_only_node_in_use_once_that_has_answered_a_probe() -> None:
+    driver, failed = waiting_for_a_node_that_is_down()
+    driver.report("a")
+    assert driver.node(failed) == "a"
+    driver.finish(driver.lease_of(failed), FAILED)
+    assert driver.ended[failed] != "ok", "it has had its tries"
+
+
+def test_a_request_goes_back_to_the_only_node_in_use_once_that_has_served_another() -> None:
+    driver, failed = waiting_for_a_node_that_is_down()
+    other = driver.submit()
+    assert failed in driver.waiting
+    driver.finish(driver.lease_of(other))
+    assert driver.node(failed) == "a"
+
+
+def test_a_request_waits_for_the_other_node_while_that_is_only_full() -> None:
+    driver = TestDriver()
+    driver.add("a", slots=1)
+    driver.add("b", slots=1)
+    on_a = driver.submit()
+    on_b = driver.submit()
+    if driver.node(on_a) == "b":
+        on_a, on_b = on_b, on_a
+    driver.tick(1.0)
+    driver.finish(driver.lease_of(on_a), FAILED)
+    driver.tick(1.0)
+    driver.report("a")
+    assert on_a in driver.waiting
+    driver.finish(driver.lease_of(on_b))
+    assert driver.node(on_a) == "b"

@@ -10,6 +10,11 @@ of nodes whose hardware and model are declared is the median of the rates learne
 peers are that kind. Of all others nobody knows how fast they should be: the yardstick is the node's own rates when
 they were first learned, usual is a slow mean, and all such nodes are peers. So a fleet of mixed speeds is at 0, and
 so is one that slows down as a whole.
+
+Rates that were learned on small batches say little of large ones. What is larger than all that such a yardstick was
+learned on may take as long as the rates say, or as little as the largest did: a time between the two is usual, else
+healthy nodes would look slow beside one that does much more than was foretold. When many requests are much larger, and
+the node is not slow, the yardstick is learned anew.
 """
 
 from array import array
@@ -30,6 +35,8 @@ USUAL_SAMPLES = 256
 """Samples in the mean that is usual, later: it follows what changes within some minutes, but not at once."""
 USUAL = log(1.4)
 """What is slower than this is not usual, however long it lasts."""
+BEYOND = 2.0
+"""Requests so many times larger than all that the yardstick was learned on ask for another."""
 STALE_SECONDS = 10.0
 """Without samples a node is taken to become usual again with this time constant, so that it is tried again."""
 FORGIVEN_SECONDS = 30.0
@@ -53,15 +60,18 @@ Rates = tuple["array[float]", "array[float]", "array[float]"]
 class _Channel:
     """First tokens, or later ones, of one node: a base, and the rates of two features."""
 
-    __slots__ = ("_declared", "_grace", "_lately", "_usual", "samples", "yardstick")
+    __slots__ = ("_beyond", "_declared", "_grace", "_lately", "_most_x", "_most_y", "_usual", "samples", "yardstick")
 
     def __init__(self, declared: bool, yardstick: Triple, grace: float) -> None:
         self._declared = declared
         self._grace = grace
         self.yardstick = yardstick
-        self.samples = 0
-        self._usual = 0.0
-        self._lately = 0.0
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.samples = self._beyond = 0
+        self._most_x = self._most_y = inf if self._declared else 0.0
+        self._usual = self._lately = 0.0
 
     @property
     def deviation(self) -> float | None:
@@ -71,11 +81,14 @@ class _Channel:
 
     def observe(self, x: float, y: float, seconds: float, learned: Triple) -> None:
         """The features took so long. `learned` are the rates as they are believed now."""
-        predicted = _seconds(self.yardstick, x, y)
-        if seconds <= 0.0 or predicted <= 0.0:
+        if self.samples < LEARNED:
+            self._most_x, self._most_y = max(x, self._most_x), max(y, self._most_y)
+        least = _seconds(self.yardstick, min(x, self._most_x), min(y, self._most_y))
+        if seconds <= 0.0 or least <= 0.0:
             return
-        sample = max(-MOST, min(MOST, log((seconds + self._grace) / (predicted + self._grace))))
+        sample = self._sample(seconds, least, _seconds(self.yardstick, x, y))
         self.samples += 1
+        self._beyond += x > BEYOND * self._most_x or y > BEYOND * self._most_y
         if self._declared or self.samples > 2 * LEARNED:
             self._lately += WEIGHT * (sample - self._lately)
             if not self._declared and self._lately - self._usual < USUAL:
@@ -85,6 +98,16 @@ class _Channel:
         else:
             self._usual += (sample - self._usual) / (self.samples - LEARNED)
             self._lately = self._usual
+        if self._beyond >= LEARNED and self._lately - self._usual < USUAL:
+            self._start_over()
+
+    def _sample(self, seconds: float, least: float, most: float) -> float:
+        """Logarithm of measured/predicted: of what the predictions from `least` to `most` make it, the most usual."""
+        measured = seconds + self._grace
+        sample = log(measured / (most + self._grace))
+        if most > least:
+            sample = max(sample, min(self._usual, log(measured / (least + self._grace))))
+        return max(-MOST, min(MOST, sample))
 
     def relax(self, kept: float) -> None:
         """Nothing was heard for a while."""

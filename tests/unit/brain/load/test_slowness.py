@@ -5,6 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
+from pointsman.brain.life.share import BEGIN
 from pointsman.brain.load.slowness import LEARNED, STALE_SECONDS, Slowness, median_of_others
 from pointsman.brain.model.view import Cells
 
@@ -125,3 +126,42 @@ def test_a_step_more_of_the_engine_is_no_slowness_of_a_quick_node() -> None:
     fleet.seconds[0] *= 6.0  # first tokens after 0.3 s instead of 0.05 s
     fleet.serve(20)
     assert fleet.slower()[0] < log(3.0)
+
+
+def busy_seconds(running: float) -> float:
+    """An engine's step: twice as long with 20 sequences more."""
+    return 0.02 + 0.001 * running
+
+
+def of_batches(*batches: float, learned_per_sequence: float) -> Slowness:
+    """Healthy nodes that learned on small batches, as far as that can be learned, and now run `batches`."""
+    cells = Cells(8)
+    slowness = Slowness(cells)
+    for row in range(len(batches)):
+        cells.tpot_base[row], cells.tpot_per_sequence[row] = 0.02, learned_per_sequence
+        slowness.start(row, "")
+        for _ in range(2 * LEARNED):
+            slowness.tokens(row, 2.0, 2000.0, busy_seconds(2.0), 0.0)
+    for _ in range(20):
+        for row, batch in enumerate(batches):
+            slowness.tokens(row, batch, 1000.0 * batch, busy_seconds(batch), 0.0)
+    return slowness
+
+
+@pytest.mark.parametrize("learned_per_sequence", [0.0, 0.001, 0.01])
+def test_no_healthy_node_is_slow_where_one_has_larger_batches_than_it_was_known_by(learned_per_sequence: float) -> None:
+    slower = of_batches(60.0, 2.0, learned_per_sequence=learned_per_sequence).slowness()
+    assert max(slower.values()) < BEGIN
+
+
+def test_a_yardstick_that_was_outgrown_is_learned_anew() -> None:
+    """As known by small batches, a batch of 60 may take from 0.04 to 0.6 s: that would hide any slowness."""
+    slowness = of_batches(60.0, 60.0, learned_per_sequence=0.01)
+    slowness._rest[1][0] = slowness._rest[1][1] = 0.001  # what is learned of them by and by
+    for _ in range(3 * LEARNED):
+        for row in range(2):
+            slowness.tokens(row, 60.0, 60_000.0, busy_seconds(60.0), 0.0)
+    assert slowness.slowness() == pytest.approx({0: 0.0, 1: 0.0})
+    for _ in range(20):
+        slowness.tokens(0, 60.0, 60_000.0, 4.0 * busy_seconds(60.0), 0.0)
+    assert slowness.slowness()[0] == pytest.approx(log(4.0), abs=0.2)
