@@ -12,8 +12,9 @@ from pointsman.brain.costs.models import MODELS
 from pointsman.brain.costs.step_time import Linear, Roofline
 from pointsman.engine.core import Core, Limits, StepResult
 from pointsman.engine.macro import MacroTimeline
-from pointsman.engine.sequence import Runs, Sequence
+from pointsman.engine.sequence import Sequence
 from pointsman.engine.timeline import Timeline
+from pointsman.workload.runs import Runs
 
 ROOFLINE = Roofline(MODELS["Llama-3-8B"], HARDWARE["A100-80G"])
 LINEAR = Linear(0.0101, 0.00013, 9973.0, 1e-7)

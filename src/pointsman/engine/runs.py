@@ -16,7 +16,7 @@ search comes to, and is to `publish` what it has computed meanwhile. Nobody else
 from collections import OrderedDict
 from collections.abc import Callable
 
-from pointsman.engine.sequence import Runs
+from pointsman.workload.runs import Runs
 
 
 class Run:

@@ -1,26 +1,8 @@
 """One sequence inside an engine: a prompt, what has been computed of it and the blocks that hold it."""
 
-from collections.abc import Iterable
 from enum import Enum
-from itertools import chain
 
-Runs = tuple[tuple[int, int], ...]
-"""A chain of blocks as (first id, blocks) of runs of consecutive ids; of maximal ones, so that none could be joined."""
-
-
-def runs_of(ids: Iterable[int]) -> Runs:
-    """The runs of a chain of block ids."""
-    runs: list[tuple[int, int]] = []
-    first = following = -1
-    for block in ids:
-        if block != following:
-            if following > first:
-                runs.append((first, following - first))
-            first = block
-        following = block + 1
-    if following > first:
-        runs.append((first, following - first))
-    return tuple(runs)
+from pointsman.workload.runs import Runs, ids_of
 
 
 class Status(Enum):
@@ -94,4 +76,4 @@ class Sequence:
     def expand(self) -> None:
         """Write the hashes of `runs` out, for a core that knows blocks one by one."""
         if self.runs:
-            self.hashes = list(chain.from_iterable(range(first, first + count) for first, count in self.runs))
+            self.hashes = ids_of(self.runs)

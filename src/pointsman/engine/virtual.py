@@ -8,7 +8,7 @@ import msgspec
 from pointsman.engine.core import StepResult
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.sequence import Sequence as EngineSequence
-from pointsman.engine.sequence import runs_of
+from pointsman.workload.runs import runs_of
 
 
 class Sample(msgspec.Struct, frozen=True):

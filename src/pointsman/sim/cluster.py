@@ -9,7 +9,6 @@ from zlib import crc32
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.engine.sequence import Sequence as EngineSequence
-from pointsman.engine.sequence import runs_of
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Delays, Ended, Gateway
@@ -112,8 +111,8 @@ class Cluster:
         key = str(self._tries)
         self._tried_by[key] = gateway, lease
         ask = exchange.ask
-        blocks = ask.blocks(node.node.block_tokens)
-        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, runs=runs_of(blocks))
+        runs = ask.runs(node.node.block_tokens)
+        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, runs=runs)
 
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:
         gateway, lease = self._tried_by[sequence.key]

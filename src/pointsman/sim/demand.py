@@ -11,8 +11,9 @@ import msgspec
 
 from pointsman.brain.model.request import Chain
 from pointsman.sim.fleet import MODEL
-from pointsman.workload.blocks import answered_blocks, fitted, session_blocks
+from pointsman.workload.blocks import answered_runs, fitted, session_blocks, session_runs
 from pointsman.workload.rows import Trace, TraceRow
+from pointsman.workload.runs import Runs
 from pointsman.workload.sessions import Session
 from pointsman.workload.turns import has_sessions, sessions_of
 
@@ -34,7 +35,7 @@ class Ask(Protocol):
         """How the gateway knows the prompt; None where nothing is known of what it shares."""
         ...
 
-    def blocks(self, block_tokens: int) -> list[int]:
+    def runs(self, block_tokens: int) -> Runs:
         """How an engine with blocks of that size knows prompt and answer, as far as others can share them."""
         ...
 
@@ -60,8 +61,8 @@ class TurnAsk(msgspec.Struct, frozen=True):
     def chain(self) -> Chain | None:
         return Chain("trace", session_blocks(self.session, self.prompt_tokens, LINK_TOKENS), LINK_TOKENS)
 
-    def blocks(self, block_tokens: int) -> list[int]:
-        return list(session_blocks(self.session, self.prompt_tokens + self.output_tokens, block_tokens))
+    def runs(self, block_tokens: int) -> Runs:
+        return session_runs(self.session, self.prompt_tokens + self.output_tokens, block_tokens)
 
 
 class RowAsk(msgspec.Struct, frozen=True):
@@ -85,8 +86,8 @@ class RowAsk(msgspec.Struct, frozen=True):
         row = self.row
         return Chain("trace", row.block_ids, row.tokens_per_block) if row.block_ids else None
 
-    def blocks(self, block_tokens: int) -> list[int]:
-        return list(answered_blocks(self.row, 0, block_tokens)) if self.row.block_ids else []
+    def runs(self, block_tokens: int) -> Runs:
+        return answered_runs(self.row, 0, block_tokens) if self.row.block_ids else ()
 
 
 class Dialogue(msgspec.Struct, frozen=True):

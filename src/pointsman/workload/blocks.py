@@ -7,6 +7,7 @@ nothing about those of another.
 import msgspec
 
 from .rows import TraceRow
+from .runs import Runs, divided, ids_of, runs_of
 from .sessions import Session
 
 TEMPLATE_TOKENS = 64
@@ -20,18 +21,23 @@ def block_id(kind: int, number: int, place: int) -> int:
     return kind << 56 | number << 16 | place
 
 
-def session_blocks(session: Session, tokens: int, block_tokens: int) -> tuple[int, ...]:
+def session_runs(session: Session, tokens: int, block_tokens: int) -> Runs:
     """Ids of the leading full blocks of a dialogue that has grown to `tokens`.
 
     A dialogue only grows, so a block is known by its place in it, or in the system prompt it lies in wholly.
     """
     blocks = tokens // block_tokens
     shared = min(session.system_tokens // block_tokens, blocks)
-    system, own = block_id(SYSTEM, session.system_prompt, 0), block_id(DIALOGUE, session.number, 0)
-    return (*range(system, system + shared), *range(own + shared, own + blocks))
+    system, own = block_id(SYSTEM, session.system_prompt, 0), block_id(DIALOGUE, session.number, shared)
+    return tuple([run for run in ((system, shared), (own, blocks - shared)) if run[1]])
 
 
-def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
+def session_blocks(session: Session, tokens: int, block_tokens: int) -> tuple[int, ...]:
+    """The same ids, one by one."""
+    return tuple(ids_of(session_runs(session, tokens, block_tokens)))
+
+
+def trace_runs(row: TraceRow, number: int, block_tokens: int) -> Runs:
     """Ids of the full blocks of request `number`'s prompt: parts of the trace block they lie in, or what the last of
     those tells that they hold; its own where the trace tells nothing.
 
@@ -39,22 +45,25 @@ def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ..
     """
     blocks = row.prompt_tokens // block_tokens
     if not row.block_ids:
-        alone = block_id(ALONE, number, 0)
-        return tuple(range(alone, alone + blocks))
+        return ((block_id(ALONE, number, 0), blocks),) if blocks else ()
     if block_tokens > row.tokens_per_block:
         held = block_tokens // row.tokens_per_block
-        return tuple(row.block_ids[held - 1 :: held][:blocks])
-    parts = row.tokens_per_block // block_tokens
-    return tuple([block * parts + part for block in row.block_ids for part in range(parts)][:blocks])
+        return runs_of(row.block_ids[held - 1 :: held][:blocks])
+    return divided(runs_of(row.block_ids), row.tokens_per_block // block_tokens, blocks)
 
 
-def answered_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
+def trace_blocks(row: TraceRow, number: int, block_tokens: int) -> tuple[int, ...]:
+    """The same ids, one by one."""
+    return tuple(ids_of(trace_runs(row, number, block_tokens)))
+
+
+def answered_runs(row: TraceRow, number: int, block_tokens: int) -> Runs:
     """Ids of the full blocks of prompt and answer together, where the trace tells the answer's; else of the prompt."""
     if not row.answered_ids:
-        return trace_blocks(row, number, block_tokens)
+        return trace_runs(row, number, block_tokens)
     tokens = row.prompt_tokens + row.output_tokens
     grown = msgspec.structs.replace(row, prompt_tokens=tokens, block_ids=row.answered_ids)
-    return trace_blocks(grown, number, block_tokens)
+    return trace_runs(grown, number, block_tokens)
 
 
 def fitted(row: TraceRow, most_tokens: int) -> TraceRow:

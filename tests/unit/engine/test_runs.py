@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from pointsman.engine.blocks import PRIVATE, BlockPool
 from pointsman.engine.runs import Holding, RunPool
-from pointsman.engine.sequence import Runs
+from pointsman.workload.runs import Runs
 
 
 def lazy(_: Holding) -> None:

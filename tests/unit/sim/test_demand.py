@@ -5,6 +5,7 @@ from itertools import pairwise
 from pointsman.sim.demand import LINK_TOKENS, trace_demand
 from pointsman.sim.generated import session_demand
 from pointsman.workload.rows import Trace, TraceRow
+from pointsman.workload.runs import ids_of
 
 ROWS = (
     TraceRow(0.0, 1024, 10, (1, 2), 512, session="s"),
@@ -22,9 +23,9 @@ def test_every_turn_extends_the_one_before_with_its_answer() -> None:
     demand = session_demand(1, 8.0, 60.0, 32_768)
     dialogue = max(demand.dialogues, key=lambda one: len(one.asks))
     for before, after in pairwise(dialogue.asks):
-        held = before.blocks(16)
+        held = ids_of(before.runs(16))
         assert len(held) == (before.prompt_tokens + before.output_tokens) // 16
-        assert after.blocks(16)[: len(held)] == held
+        assert ids_of(after.runs(16))[: len(held)] == held
         first, second = before.chain(), after.chain()
         assert first is not None
         assert second is not None
@@ -34,7 +35,7 @@ def test_every_turn_extends_the_one_before_with_its_answer() -> None:
 
 def test_dialogues_share_system_prompts_and_nothing_else() -> None:
     demand = session_demand(1, 8.0, 60.0, 32_768)
-    firsts = [dialogue.asks[0].blocks(16) for dialogue in demand.dialogues]
+    firsts = [ids_of(dialogue.asks[0].runs(16)) for dialogue in demand.dialogues]
     assert 1 < len({blocks[0] for blocks in firsts}) <= 12
     assert len({blocks[-1] for blocks in firsts}) == len(firsts)
 
@@ -54,8 +55,8 @@ def test_a_trace_is_cut_at_the_seconds_and_keeps_its_blocks() -> None:
     chain = second.chain()
     assert chain is not None
     assert (tuple(chain.links), chain.tokens_per_link) == ((1, 2, 3), 512)
-    assert second.blocks(16)[:64] == first.blocks(16)
-    assert (alone.chain(), alone.blocks(16), alone.output_tokens) == (None, [], 1)
+    assert ids_of(second.runs(16))[:64] == ids_of(first.runs(16))
+    assert (alone.chain(), alone.runs(16), alone.output_tokens) == (None, (), 1)
 
 
 def test_what_was_changed_in_a_trace_is_said() -> None:

@@ -3,10 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from pointsman.workload.blocks import answered_blocks, trace_blocks
+from pointsman.workload.blocks import answered_runs, trace_runs
 from pointsman.workload.recording import BLOCK_TOKENS, as_trace, bytes_per_token
 from pointsman.workload.recording_line import Recorded
 from pointsman.workload.rows import TraceError
+from pointsman.workload.runs import ids_of
 
 
 def line(timestamp: float = 0.0, **more: object) -> Recorded:
@@ -93,8 +94,8 @@ def test_an_answer_that_is_asked_on_is_cached_as_part_of_the_next_prompt() -> No
     first, _, second = as_trace("r", dialogue()).rows
     assert first.answered_ids == second.block_ids[:12]
     assert second.answered_ids == ()
-    assert answered_blocks(first, 0, 16) == trace_blocks(second, 0, 16)[:12]
-    assert answered_blocks(second, 0, 16) == trace_blocks(second, 0, 16)
+    assert ids_of(answered_runs(first, 0, 16)) == ids_of(trace_runs(second, 0, 16))[:12]
+    assert answered_runs(second, 0, 16) == trace_runs(second, 0, 16)
 
 
 def test_dialogues_of_one_session_stay_apart() -> None:
