@@ -32,9 +32,9 @@ class Row:
         return float(median(getattr(run, figure) for run in self.runs))
 
 
-def as_json(rows: Sequence[Row], backend: Row, skipped: dict[str, str]) -> dict[str, Any]:
-    """`proxies` in the order of the table, each with its medians and the runs behind them."""
-    return {"proxies": [_values(row) for row in rows], "backend": _values(backend), "skipped": skipped}
+def as_json(rows: Sequence[Row], backend: Row, skipped: dict[str, str], build: str) -> dict[str, Any]:
+    """`proxies` in the order of the table, each with its medians and the runs behind them; `build` is how ours ran."""
+    return {"build": build, "proxies": [_values(row) for row in rows], "backend": _values(backend), "skipped": skipped}
 
 
 def _values(row: Row) -> dict[str, Any]:
@@ -42,11 +42,12 @@ def _values(row: Row) -> dict[str, Any]:
     return {"name": row.name, **medians, "runs": [asdict(run) for run in row.runs]}
 
 
-def as_table(rows: Sequence[Row], backend: Row) -> Table:
+def as_table(rows: Sequence[Row], backend: Row, build: str) -> Table:
     """The medians, and each CPU figure as a multiple of the first row's."""
     caption = (
         f"CPU of the proxy alone; × is against {rows[0].name}. The backend itself takes "
-        f"{backend.median('us_per_request'):.1f} µs per request and {backend.median('us_per_chunk'):.1f} µs per chunk."
+        f"{backend.median('us_per_request'):.1f} µs per request and {backend.median('us_per_chunk'):.1f} µs per chunk. "
+        f"Pointsman ran {build}."
     )
     table = Table(title="What relaying costs", caption=caption, caption_justify="left")
     table.add_column("proxy", no_wrap=True)

@@ -10,7 +10,8 @@ OTHER = Row("other", [Run(44.0, 5.5, 0.05, 90.0)])
 
 
 def test_the_json_has_the_medians_of_each_proxy_in_order() -> None:
-    value = as_json([OURS, OTHER], BACKEND, {"nginx": "not there"})
+    value = as_json([OURS, OTHER], BACKEND, {"nginx": "not there"}, "compiled")
+    assert value["build"] == "compiled"
     ours = value["proxies"][0]
     runs = ours.pop("runs")
     assert ours == {"name": "ours", "us_per_request": 22.0, "us_per_chunk": 11.0, "added_ms": 0.2, "rss_mb": 61.0}
@@ -21,7 +22,8 @@ def test_the_json_has_the_medians_of_each_proxy_in_order() -> None:
 
 def test_the_table_gives_multiples_of_its_first_row() -> None:
     text = StringIO()
-    Console(file=text, width=120).print(as_table([OURS, OTHER], BACKEND))
+    Console(file=text, width=120).print(as_table([OURS, OTHER], BACKEND, "compiled"))
+    assert "Pointsman ran compiled." in text.getvalue()
     line = next(line for line in text.getvalue().splitlines() if "other" in line)
     assert line.replace("│", " ").split() == ["other", "44.0", "2.00", "5.5", "0.50", "0.050", "90"]
 
