@@ -26,9 +26,9 @@ FLEETS: dict[str, tuple[NodeKind, ...]] = {
     "8x8xa100": _EIGHT_BY_EIGHT,
     "llama70b-h100": (NodeKind(name="h100", count=4, profile="Llama-3-70B", gpu="H100", tp=4, max_model_len=_LONG),),
     "mixed": (
-        NodeKind(name="h100", count=2, gpu="H100"),
-        NodeKind(name="a100", count=2, gpu="A100-80G"),
-        NodeKind(name="l40s", count=4, gpu="L40S"),
+        NodeKind(name="h100", count=2, gpu="H100", max_model_len=_LONG),
+        NodeKind(name="a100", count=2, gpu="A100-80G", max_model_len=_LONG),
+        NodeKind(name="l40s", count=4, gpu="L40S", max_model_len=_LONG),
     ),
     "three-new-seven-old": (
         NodeKind(name="new", count=3, gpu="H100", overhead_ms=200.0),
