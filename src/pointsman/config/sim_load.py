@@ -35,7 +35,7 @@ def kinds_of(config: SimConfig, usual: str = USUAL) -> tuple[ClientKind, ...] | 
 
     Raises ConfigError for an unknown preset, for a name given twice, and for what goes ill with a trace.
     """
-    if config.traces and config.arrivals != "trace":
+    if trace_runs(config):
         _refuse_beside_a_trace(config)
         return None
     if config.arrivals == "trace" and not config.traces:
@@ -49,6 +49,11 @@ def kinds_of(config: SimConfig, usual: str = USUAL) -> tuple[ClientKind, ...] | 
         if each in names[:place]:
             raise ConfigError(f"`clients[{place}].name`: {each!r} is named twice")
     return kinds
+
+
+def trace_runs(config: SimConfig) -> bool:
+    """Whether a trace's own requests are sent, at its own pace; else it lends its arrivals at most."""
+    return bool(config.traces) and config.arrivals != "trace"
 
 
 def _refuse_beside_a_trace(config: SimConfig) -> None:
@@ -97,10 +102,9 @@ def check_pace(config: SimConfig) -> None:
     given = [key for key in ("rate", "rate_factor", "load") if getattr(config, key) is not None]
     if len(given) > 1:
         raise ConfigError(f"`{given[1]}`: how fast requests come is said by `{given[0]}` already")
-    whole_trace = config.traces and config.arrivals != "trace"
-    if whole_trace and config.load is not None:
+    if trace_runs(config) and config.load is not None:
         raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
-    if not whole_trace and config.rate_factor is not None:
+    if not trace_runs(config) and config.rate_factor is not None:
         raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
 
 

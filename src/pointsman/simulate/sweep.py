@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from pointsman.config.sim_load import trace_runs
 from pointsman.config.sweep import SweepConfig
 from pointsman.sim.statistics import Interval, bootstrap
 from pointsman.simulate.cases import Case, Measured, cases_of
@@ -38,7 +39,7 @@ class Scene(msgspec.Struct, frozen=True):
 
     def at(self, load: float) -> SweepConfig:
         """The settings at that load."""
-        if self.config.traces:
+        if trace_runs(self.config):
             return msgspec.structs.replace(self.config, rate_factor=load)
         return msgspec.structs.replace(self.config, rate=load * self.unit_rps)
 
@@ -90,7 +91,7 @@ def scenes_of(config: SweepConfig, measure: Measure) -> list[Scene]:
 
 def saturation_rps(config: SweepConfig, measure: Measure) -> float:
     """Requests per second at load 1: those of the trace at its pace, or what the reference serves under overload."""
-    if config.traces:
+    if trace_runs(config):
         plan = planned(msgspec.structs.replace(config, seeds=1))
         return sum(len(dialogue.asks) for dialogue in plan.demands[0].dialogues) / plan.seconds
     bound = planned(msgspec.structs.replace(config, load=1.0, seeds=1)).rate

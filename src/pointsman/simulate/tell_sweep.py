@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pointsman.config.sim_load import trace_runs
 from pointsman.config.sweep import SweepConfig
 from pointsman.observe.columns import TIE, Cell, Column, Row, cell
 from pointsman.observe.table import BEST
@@ -44,7 +45,7 @@ def notes(found: Sequence[Swept], config: SweepConfig) -> list[str]:
 
 def load_is(scene: Scene) -> str:
     """What load 1 is, as a sentence."""
-    what = "the trace's own pace" if scene.config.traces else f"what {REFERENCE} serves under overload"
+    what = "the trace's own pace" if trace_runs(scene.config) else f"what {REFERENCE} serves under overload"
     return f"{scene.label or 'Load'}{': load' if scene.label else ''} 1 is {what}, {scene.unit_rps:.2f} requests/s."
 
 

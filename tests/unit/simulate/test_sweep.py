@@ -87,3 +87,6 @@ def test_a_trace_is_swept_by_its_pace(tmp_path: object) -> None:
     assert not lab.batches
     assert scene.unit_rps == pytest.approx(2.0)
     assert scene.at(1.5).rate_factor == 1.5
+    lent = SweepConfig(trace=path, seconds=500.0, arrivals="trace")
+    (scene,) = scenes_of(lent, lab.measure)
+    assert (scene.unit_rps, scene.at(1.5).rate, scene.at(1.5).rate_factor) == (5.0, 7.5, None)
