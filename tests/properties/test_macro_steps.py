@@ -81,6 +81,8 @@ def story(asks: list[Ask], limits: Limits, looks: list[float], *, roofline: bool
         told.append((sequence.finished_at or 0.0, "done", (sequence.generated, sequence.cached_tokens)))
         told.append((sequence.first_token_at or 0.0, "first at", sequence.first_token_at is None))
         told.append((sequence.scheduled_at or 0.0, "scheduled at", sequence.order))
+        through = sequence.generated == sequence.max_tokens
+        told.append((sequence.gap_s if through else 0.0, "longest gap", through))
     return told
 
 

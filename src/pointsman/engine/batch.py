@@ -14,10 +14,10 @@ class Seat(Holding):
     """A running sequence's place: `number` counts admissions.
 
     Until its prompt (`known` tokens, and those it had generated before a preemption) is computed, `computed` and
-    `blocks` are kept, after that `base` and `gain`.
+    `blocks` are kept, after that `base`, `gain` and the step in which it was through with its prompt (`joined`).
     """
 
-    __slots__ = ("base", "blocks", "computed", "decoding", "gain", "known", "number", "sequence")
+    __slots__ = ("base", "blocks", "computed", "decoding", "gain", "joined", "known", "number", "sequence")
 
     def __init__(self, sequence: Sequence, number: int) -> None:
         super().__init__(sequence.runs)
@@ -29,6 +29,7 @@ class Seat(Holding):
         self.decoding = False
         self.base = 0
         self.gain = 0
+        self.joined = 0
 
 
 class Batch:
@@ -44,6 +45,7 @@ class Batch:
     def join(self, seat: Seat, step: int) -> None:
         """Its last prompt tokens are computed in `step`, at whose end it gets a token, as in each step after it."""
         seat.decoding = True
+        seat.joined = step
         seat.base = seat.known - step
         sequence = seat.sequence
         seat.gain = sequence.generated + 1 - step

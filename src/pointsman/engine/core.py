@@ -158,6 +158,9 @@ class Core:
             sequence.generated += 1
             if sequence.first_token_at is None:
                 sequence.first_token_at = now
+            else:
+                sequence.gap_s = max(sequence.gap_s, now - sequence.token_at)
+            sequence.token_at = now
             emitted.append(sequence)
             if sequence.generated >= sequence.max_tokens:
                 finished.append(sequence)

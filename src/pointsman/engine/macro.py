@@ -24,6 +24,7 @@ from math import inf
 from pointsman.brain.costs.step_time import StepTime
 from pointsman.engine.batch import Batch, Seat
 from pointsman.engine.core import Limits, StepResult, Totals
+from pointsman.engine.gaps import LongestSteps
 from pointsman.engine.runs import Holding, RunPool
 from pointsman.engine.sequence import Sequence, Status
 from pointsman.engine.stretch import Stretch
@@ -60,6 +61,7 @@ class MacroTimeline:
         self._running: dict[Sequence, Seat] = {}  # in order of admission
         self._batch = Batch(limits.block_size)
         self._partial: Seat | None = None  # the one in the middle of its prompt
+        self._longest = LongestSteps()
         self._fresh: list[Seat] = []  # those whose prompt ends in the step in progress
         self._arrived = 0
         self._admitted = 0
@@ -184,7 +186,7 @@ class MacroTimeline:
         self._watched = False
         squeezed = needed > self.pool.free
         if squeezed:
-            decodes, context = self._squeeze(chunks)
+            decodes, context = self._squeeze(chunks, now)
         else:
             self.pool.take(needed)
             if partial is not None:
@@ -267,6 +269,7 @@ class MacroTimeline:
         stretch = self._stretch
         assert stretch is not None
         self._enter(stretch.steps)
+        self._longest.add(self._begun, stretch.last())
         self._stretch, self._end = None, inf
         self._totals.generated_tokens += self._batch.count
         result = StepResult(self._first_tokens(now), self._ends(now))
@@ -278,10 +281,14 @@ class MacroTimeline:
         emitted = []
         for seat in self._fresh:
             sequence = seat.sequence
-            if sequence.status is Status.RUNNING and sequence.first_token_at is None:
+            if sequence.status is not Status.RUNNING:
+                continue
+            if sequence.first_token_at is None:
                 sequence.first_token_at = now
                 sequence.generated = 1
                 emitted.append(sequence)
+            else:
+                sequence.gap_s = max(sequence.gap_s, now - sequence.token_at)
         self._fresh.clear()
         return emitted
 
@@ -291,11 +298,17 @@ class MacroTimeline:
             sequence = seat.sequence
             del self._running[sequence]
             self._free(seat, self._begun)
+            self._enter_gap(seat)
             sequence.generated = sequence.max_tokens
             sequence.status = Status.DONE
             sequence.finished_at = now
             finished.append(sequence)
         return finished
+
+    def _enter_gap(self, seat: Seat) -> None:
+        """It got a token at the end of each step after the one it joined in."""
+        sequence = seat.sequence
+        sequence.gap_s = max(sequence.gap_s, self._longest.after(seat.joined))
 
     # Sequences
 
@@ -377,7 +390,7 @@ class MacroTimeline:
 
     # A step for which the blocks do not suffice
 
-    def _squeeze(self, chunks: list[Chunk]) -> tuple[int, int]:
+    def _squeeze(self, chunks: list[Chunk], now: float) -> tuple[int, int]:
         """Form a step one sequence after the other, preempting until its blocks suffice: its decodes and context."""
         batch, partial, step = self._batch, self._partial, self._begun
         served: set[Seat] = set()
@@ -385,24 +398,24 @@ class MacroTimeline:
             if not seat.decoding or seat.sequence.status is not Status.RUNNING:
                 continue
             needed = int((seat.base + step - 1) % self.limits.block_size == 0)
-            if self._make_room(seat, needed, served):
+            if self._make_room(seat, needed, served, now):
                 self.pool.take(needed)
                 served.add(seat)
         chunk, computes = 0, False
         if partial is not None and partial is self._partial:
             chunk = min(partial.known - partial.computed, self.limits.max_num_batched_tokens - len(served))
-            computes = self._make_room(partial, self._short(partial, chunk), served)
+            computes = self._make_room(partial, self._short(partial, chunk), served, now)
         work = batch.count, batch.context(step)
         if partial is not None and computes:
             self.pool.take(self._short(partial, chunk))
             self._grow(partial, chunk, chunks)
         return work
 
-    def _make_room(self, seat: Seat, needed: int, served: set[Seat]) -> bool:
+    def _make_room(self, seat: Seat, needed: int, served: set[Seat], now: float) -> bool:
         """Preempt until `needed` blocks are free; false if the seat itself had to go."""
         while needed > self.pool.free:
             victim = self._victim()
-            self._preempt(victim, victim in served)
+            self._preempt(victim, victim in served, now)
             served.discard(victim)
             if victim is seat:
                 return False
@@ -414,11 +427,13 @@ class MacroTimeline:
             return max(seats, key=lambda seat: (seat.sequence.priority, seat.sequence.order))
         return next(reversed(seats))
 
-    def _preempt(self, seat: Seat, served: bool) -> None:
+    def _preempt(self, seat: Seat, served: bool, now: float) -> None:
         sequence = seat.sequence
         del self._running[sequence]
         if seat.decoding:
             sequence.generated = seat.gain + self._begun - 1
+            sequence.token_at = now
+            self._enter_gap(seat)
             self._batch.leave(seat)
         self._free(seat, self._begun if served else self._begun - 1)
         sequence.status = Status.WAITING

@@ -27,6 +27,7 @@ class Sequence:
         "computed",
         "finished_at",
         "first_token_at",
+        "gap_s",
         "generated",
         "hashes",
         "key",
@@ -39,6 +40,7 @@ class Sequence:
         "runs",
         "scheduled_at",
         "status",
+        "token_at",
     )
 
     def __init__(
@@ -71,6 +73,8 @@ class Sequence:
         self.arrival = 0.0
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None
+        self.token_at = 0.0  # when a token came last: every one, or, many steps at a time, the one before a preemption
+        self.gap_s = 0.0  # the longest time between two tokens, known when it is finished
         self.finished_at: float | None = None
 
     def expand(self) -> None:

@@ -22,6 +22,10 @@ class Stretch:
         """Seconds that the first `steps` steps take."""
         return steps * self.seconds + self.slope * (steps * (steps - 1) // 2)
 
+    def last(self) -> float:
+        """Seconds that the last step takes, which is the longest."""
+        return self.seconds + self.slope * (self.steps - 1)
+
     def end(self, steps: int) -> float:
         """When the first `steps` steps are over."""
         return self.began + (steps * self.seconds + self.slope * (steps * (steps - 1) // 2))

@@ -10,6 +10,7 @@ class Record(Sample, frozen=True):
     """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any.
 
     `waited_s`: seconds until it was sent to a node first, `placed_s`: when it was sent to its last; None for never.
+    `gap_s`: longest time between two tokens of a stream as its engine made them, None unless there are two.
     """
 
     id: str = ""
@@ -18,6 +19,7 @@ class Record(Sample, frozen=True):
     dialogue: int = 0
     waited_s: float | None = None
     placed_s: float | None = None
+    gap_s: float | None = None
 
 
 class Exchange:
@@ -96,4 +98,9 @@ class Exchange:
             dialogue=self.dialogue,
             waited_s=self.waited_s,
             placed_s=self.placed_s,
+            gap_s=self._gap_s() if not problem else None,
         )
+
+    def _gap_s(self) -> float | None:
+        sequence = self.sequence
+        return sequence.gap_s if self.request.stream and sequence is not None and sequence.generated > 1 else None

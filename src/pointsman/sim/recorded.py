@@ -15,10 +15,11 @@ from pointsman.sim.exchange import Record
 
 @dataclass(frozen=True, slots=True)
 class Recorded(Sampled):
-    """What only a simulator knows of each request, besides. NaN in `placed_s` and `waited_s`: sent to no node."""
+    """What only a simulator knows of each request, besides. NaN where the record has None."""
 
     placed_s: Numbers
     waited_s: Numbers
+    gap_s: Numbers
     tries: NDArray[np.intp]
     dialogue: NDArray[np.intp]
 
@@ -31,6 +32,7 @@ class Recorded(Sampled):
             **shared,
             placed_s=np.array([one.placed_s for one in records], dtype=float),
             waited_s=np.array([one.waited_s for one in records], dtype=float),
+            gap_s=np.array([one.gap_s for one in records], dtype=float),
             tries=np.array([one.tries for one in records], dtype=np.intp),
             dialogue=np.array([one.dialogue for one in records], dtype=np.intp),
         )

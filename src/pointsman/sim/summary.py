@@ -67,20 +67,23 @@ class Terms(msgspec.Struct, frozen=True):
 class Summary(Figures, frozen=True):
     """What one policy achieved. Shares are of the requests sent in the window, tokens and seconds as in `Figures`.
 
-    `in_slo`: share answered in time; `goodput_rps`: those per second. `e2e`: from sending to the end of answers that
-    came. `wait`: until sent to a node. `slowdown`: `e2e` over what the request would take alone on the fastest node;
-    `slowdown_by_length`: the mean of each tenth, from the shortest prompts to the longest; `ttft_longest_p99_s`: of the
-    last tenth. `in_flight`: requests on a node, standard deviation and coefficient of variation over the nodes.
-    `long_dialogues`: share of those with LONG_TURNS or more, begun in the window, of which no request failed.
-    `busy`: mean share of the window nodes were in steps; `node_ms_per_token`: that time by tokens generated.
-    Counts of the whole run: `preemptions`, `evictions` (blocks), `forwards` (to where the cache is, against the score),
-    `retries` (of requests sent in the window).
+    `in_slo`: share answered in time; `goodput_rps`: those per second. `e2e`: from sending to the end of answers
+    that came. `gap`: longest time between two tokens of a stream, at its engine. `wait`: until sent to a node.
+    `slowdown`: `e2e` over what the request would take alone on the fastest node; `slowdown_by_length`: the mean of
+    each tenth, from the shortest prompts to the longest; `ttft_longest_p99_s`: of the last tenth. `in_flight`:
+    requests on a node, standard deviation and coefficient of variation over the nodes. `long_dialogues`: share of
+    those with LONG_TURNS or more, begun in the window, of which no request failed. `busy`: mean share of the window
+    nodes were in steps; `node_ms_per_token`: that time by tokens generated. Counts of the whole run: `preemptions`,
+    `evictions` (blocks), `forwards` (to where the cache is, against the score), `retries` (of requests sent in the
+    window).
     """
 
     ttft_p90_s: float | None
     ttft_longest_p99_s: float | None
     tpot_p50_s: float | None
     tpot_p99_s: float | None
+    gap_mean_s: float | None
+    gap_p99_s: float | None
     e2e_mean_s: float | None
     e2e_p50_s: float | None
     e2e_p99_s: float | None
@@ -118,6 +121,8 @@ def summarized(
         ttft_longest_p99_s=quantile(_longest(streams), 0.99),
         tpot_p50_s=quantile(streams.tpot_s, 0.50),
         tpot_p99_s=quantile(streams.tpot_s, 0.99),
+        gap_mean_s=mean(sent.gap_s),
+        gap_p99_s=quantile(sent.gap_s, 0.99),
         e2e_mean_s=mean(e2e),
         e2e_p50_s=quantile(e2e, 0.50),
         e2e_p99_s=quantile(e2e, 0.99),

@@ -12,6 +12,7 @@ GLOSSARY = (
     ("Success", "Share of the requests sent that were answered wholly."),
     ("TTFT", "Time to the first token, waiting included. P99: one request in a hundred waits longer."),
     ("TPOT", "Time per output token after the first, averaged over each answer."),
+    ("Worst gap", "The longest time between two tokens of a stream, as the engine made them. A stutter people see."),
     ("E2E", "Time from sending a request to the end of its answer."),
     ("Slowdown", "E2E over what the request would take alone on the fastest node with nothing cached."),
     ("Wait", "Time in the gateway's own queue, before the request was sent to a node."),

@@ -48,6 +48,8 @@ MANY = (
     Column(("TTFT P99,", "longest 10 %"), "s", _figure("ttft_longest_p99_s"), ".2f", "lower"),
     Column(("TPOT", "mean"), "ms", _figure("tpot_mean_s", 1000), ".1f", "lower"),
     TPOT_P99,
+    Column(("worst gap,", "mean"), "ms", _figure("gap_mean_s", 1000), ".0f", "lower"),
+    Column(("worst gap,", "P99"), "ms", _figure("gap_p99_s", 1000), ".0f", "lower"),
     Column(("E2E", "mean"), "s", _figure("e2e_mean_s"), ".2f", "lower"),
     E2E_P50,
     E2E_P99,

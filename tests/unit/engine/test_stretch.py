@@ -17,6 +17,7 @@ def test_ends_are_those_of_steps_added_up(stretch: Stretch) -> None:
     ends = [stretch.began + elapsed for elapsed in accumulate(steps)]
     assert [stretch.end(number + 1) for number in range(stretch.steps)] == pytest.approx(ends, rel=1e-12)
     assert stretch.length(stretch.steps) == pytest.approx(sum(steps), rel=1e-12)
+    assert stretch.last() == steps[-1] == max(steps)
 
 
 @given(STRETCHES, st.data())

@@ -49,3 +49,15 @@ def test_one_that_was_never_sent_has_failed_with_a_reason() -> None:
     record = exchange(stream=True).record(31.0, "queue_timeout")
     assert (record.ok, record.tries, record.problem, record.ttft_s) == (False, 0, "queue_timeout", 30.0)
     assert record.waited_s is record.placed_s is None
+
+
+def test_the_longest_gap_is_that_of_a_stream_with_two_tokens() -> None:
+    gaps = []
+    for stream, generated in ((True, 5), (True, 1), (False, 5)):
+        one = exchange(stream=stream)
+        one.begin("n", 1, served(generated), 1.25)
+        assert one.sequence is not None
+        one.sequence.gap_s = 0.25
+        gaps.append(one.record(2.0).gap_s)
+    assert gaps == [0.25, None, None]
+    assert one.record(2.0, "broken").gap_s is None

@@ -68,6 +68,12 @@ def test_without_requests_there_are_no_figures() -> None:
     assert (found.goodput_rps, found.slowdown_by_length) == (0.0, ())
 
 
+def test_the_worst_gap_is_of_those_that_have_one() -> None:
+    records = [sample(0.0, 0.1, 1.0, gap_s=gap) for gap in (0.2, 0.4, None)]
+    found = summary(records, Window(0.0, 10.0))
+    assert (found.gap_mean_s, found.gap_p99_s) == (pytest.approx(0.3), pytest.approx(0.398))
+
+
 def test_waiting_is_over_with_the_first_try() -> None:
     records = [
         sample(0.0, 2.0, 3.0, waited_s=0.5, placed_s=1.5, tries=3),
