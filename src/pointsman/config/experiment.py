@@ -36,9 +36,10 @@ class ExperimentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     ] = ()
     quick: Annotated[bool, Meta(description="a small version: to see that it runs, not to conclude")] = False
     only: Annotated[str, Meta(description="run only the scenes whose label contains this")] = ""
+    seeds: Annotated[Positive | None, Meta(description="runs of each policy, if not as in the file")] = None
     traces: Annotated[Directory, Meta(description="where trace files lie")] = "."
     jobs: Annotated[Positive | None, Meta(description="runs at a time (default: as many as there are CPUs)")] = None
-    out: Annotated[File, Meta(description="write the results to this file")] = ""
+    out: Annotated[File, Meta(description="write results here; those of `only` some beside the others")] = ""
     json: Annotated[bool, Meta(description="print the results as JSON on stdout and nothing else")] = False
 
 

@@ -12,6 +12,14 @@ def check_output(path: str, key: str) -> None:
     _beside(path, "", key).unlink()
 
 
+def earlier_output(path: str, key: str) -> bytes | None:
+    """What an earlier run left at `path`; None if nothing. Raises ConfigError."""
+    try:
+        return Path(path).read_bytes() if Path(path).exists() else None
+    except OSError as error:
+        raise ConfigError(f"`{key}`: {path}: {error.strerror}") from None
+
+
 def put_output(path: str, text: str, key: str) -> None:
     """Put `text` in the place of what is there, at once and only when it is whole. Raises ConfigError."""
     _beside(path, text, key).replace(Path(path).resolve())

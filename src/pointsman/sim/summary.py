@@ -70,16 +70,17 @@ class Summary(Figures, frozen=True):
     `in_slo`: share answered in time; `goodput_rps`: those per second. `e2e`: from sending to the end of answers
     that came. `gap`: longest time between two tokens of a stream, at its engine. `wait`: until sent to a node.
     `slowdown`: `e2e` over what the request would take alone on the fastest node; `slowdown_by_length`: the mean of
-    each tenth, from the shortest prompts to the longest; `ttft_longest_p99_s`: of the last tenth. `in_flight`:
-    requests on a node, standard deviation and coefficient of variation over the nodes. `long_dialogues`: share of
-    those with LONG_TURNS or more, begun in the window, of which no request failed. `busy`: mean share of the window
-    nodes were in steps; `node_ms_per_token`: that time by tokens generated. Counts of the whole run: `preemptions`,
-    `evictions` (blocks), `forwards` (to where the cache is, against the score), `retries` (of requests sent in the
-    window).
+    each tenth, from the shortest prompts to the longest; `ttft_longest_p99_s`: of the last tenth, `ttft_shorter_p99_s`:
+    of the other nine. `in_flight`: requests on a node, standard deviation and coefficient of variation over the nodes.
+    `long_dialogues`: share of those with LONG_TURNS or more, begun in the window, of which no request failed. `busy`:
+    mean share of the window nodes were in steps; `node_ms_per_token`: that time by tokens generated. Counts of the
+    whole run: `preemptions`, `evictions` (blocks), `forwards` (to where the cache is, against the score), `retries` (of
+    requests sent in the window).
     """
 
     ttft_p90_s: float | None
     ttft_longest_p99_s: float | None
+    ttft_shorter_p99_s: float | None
     tpot_p50_s: float | None
     tpot_p99_s: float | None
     gap_mean_s: float | None
@@ -113,12 +114,14 @@ def summarized(
     sent = rows.only(rows.sent_in(terms.window))
     good = terms.slo.met(sent)
     streams = sent.only(sent.streamed)
+    longest = _longest(streams)
     e2e, slowdown = np.where(sent.ok, sent.e2e_s, np.nan), _slowdown(sent, terms.alone)
     deviation, variation = spread(_load(rows, terms))
     return Summary(
         **msgspec.structs.asdict(base),
         ttft_p90_s=quantile(streams.ttft_s, 0.90),
-        ttft_longest_p99_s=quantile(_longest(streams), 0.99),
+        ttft_longest_p99_s=quantile(streams.ttft_s[longest], 0.99),
+        ttft_shorter_p99_s=quantile(streams.ttft_s[~longest], 0.99),
         tpot_p50_s=quantile(streams.tpot_s, 0.50),
         tpot_p99_s=quantile(streams.tpot_s, 0.99),
         gap_mean_s=mean(sent.gap_s),
@@ -179,11 +182,11 @@ def _by_length(values: Numbers, length: Numbers) -> tuple[float, ...]:
     return tuple(value for value in means if value is not None) if None not in means else ()
 
 
-def _longest(streams: Recorded) -> Numbers:
-    """TTFT of the tenth with the longest prompts."""
-    if not len(streams):
-        return streams.ttft_s
-    return streams.ttft_s[streams.prompt_tokens >= np.quantile(streams.prompt_tokens, 1 - 1 / LENGTHS)]
+def _longest(streams: Recorded) -> Flags:
+    """Which belong to the tenth with the longest prompts."""
+    lengths = streams.prompt_tokens
+    flags: Flags = lengths >= np.quantile(lengths, 1 - 1 / LENGTHS) if len(streams) else lengths > 0
+    return flags
 
 
 def _load(rows: Recorded, terms: Terms) -> Numbers:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pointsman.config.flags import ConfigError
-from pointsman.config.outputs import check_output, put_output
+from pointsman.config.outputs import check_output, earlier_output, put_output
 
 
 def test_looking_whether_it_can_be_written_leaves_what_is_there(tmp_path: Path) -> None:
@@ -25,3 +25,11 @@ def test_what_was_there_is_replaced(tmp_path: Path) -> None:
 def test_files_only_are_replaced(place: str) -> None:
     with pytest.raises(ConfigError, match=f"`csv`: {place}: "):
         check_output(place, "csv")
+
+
+def test_what_an_earlier_run_left_is_found(tmp_path: Path) -> None:
+    assert earlier_output(str(tmp_path / "none"), "out") is None
+    (tmp_path / "some").write_bytes(b"x")
+    assert earlier_output(str(tmp_path / "some"), "out") == b"x"
+    with pytest.raises(ConfigError, match=r"`out`: .*Is a directory"):
+        earlier_output(str(tmp_path), "out")

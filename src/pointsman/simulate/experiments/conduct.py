@@ -1,6 +1,6 @@
 """Runs all scenes of an experiment and keeps what it shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -34,15 +34,17 @@ def check(paper: Paper, scenes: Sequence[Scene]) -> None:
 
 
 def conducted(
-    name: str, paper: Paper, scenes: Sequence[Scene], measure_for: Callable[[Scene], Measure], *, quick: bool
-) -> Results:
-    """Measure every scene. Raises ConfigError, and what measuring raises."""
-    names, rows, notes = results.wanted(paper), list[Row](), dict[str, list[str]]()
+    before: Results, paper: Paper, scenes: Sequence[Scene], measure_for: Callable[[Scene], Measure]
+) -> Iterator[Results]:
+    """Measure every scene; after each, all results so far: those `before`, but for scenes that are measured anew.
+
+    Raises ConfigError, and what measuring raises.
+    """
+    names, found = results.wanted(paper), before
     for scene in scenes:
         run = _swept if scene.swept else _compared
-        found, notes[scene.label] = run(scene, names, measure_for(scene))
-        rows += found
-    return Results(name, quick, notes, tuple(rows))
+        found = results.with_scene(found, scene.label, *run(scene, names, measure_for(scene)))
+        yield found
 
 
 def _compared(scene: Scene, names: frozenset[str], measure: Measure) -> tuple[list[Row], list[str]]:

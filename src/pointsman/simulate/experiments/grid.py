@@ -22,7 +22,7 @@ WORDS = {
     "load": "load {:g}",
     "rate": "{:g} requests/s",
     "rate_factor": "pace × {:g}",
-    "gateways": "{} gateways",
+    "gateways": "gateways: {}",
     "seed": "seed {}",
 }
 """How a setting is told in a scene's label."""
@@ -39,6 +39,7 @@ class Scene(msgspec.Struct, frozen=True):
 def scenes_of(paper: Paper, config: ExperimentConfig) -> list[Scene]:
     """All scenes whose label contains `config.only`. Raises ConfigError for settings that cannot be used."""
     quick: dict[str, Any] = (QUICK | paper.quick) if config.quick else {}
+    quick |= {"seeds": config.seeds} if config.seeds else {}
     grid = paper.grid | quick.pop("grid", {})
     scenes = [
         _scene(paper.settings, scene, point, quick, config)

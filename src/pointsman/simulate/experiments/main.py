@@ -8,7 +8,8 @@ import msgspec
 from rich.console import Console
 
 from pointsman.config.experiment import ExperimentConfig, Paper, paper_of, shipped
-from pointsman.config.outputs import check_output
+from pointsman.config.flags import ConfigError
+from pointsman.config.outputs import check_output, earlier_output
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.command import guarded, print_json, simulated, write
 from pointsman.simulate.experiments.conduct import Measure, check, conducted
@@ -27,12 +28,10 @@ def experiment(config: ExperimentConfig) -> int:
     check(paper, scenes)
     if config.out:
         check_output(config.out, "out")
-    err = Console(stderr=True)
-    found = guarded(lambda: _conducted(name, paper, scenes, config, err), "experiment", err)
+    before, err = _before(name, config), Console(stderr=True)
+    found = guarded(lambda: _conducted(before, paper, scenes, config, err), "experiment", err)
     if isinstance(found, int):
         return found
-    if config.out:
-        write("results", config.out, as_text(found), "out", err)
     if config.json:
         print_json(msgspec.to_builtins(found))
     else:
@@ -48,16 +47,36 @@ def as_text(results: Results) -> str:
     return f'{head},\n "rows": [\n{rows}\n ]\n}}\n'
 
 
-def _conducted(name: str, paper: Paper, scenes: Sequence[Scene], config: ExperimentConfig, err: Console) -> Results:
-    jobs = config.jobs or cpu_count() or 1
+def _before(name: str, config: ExperimentConfig) -> Results:
+    """What earlier runs of some scenes have left in the file, if `only` some are to be run. Raises ConfigError."""
+    written = earlier_output(config.out, "out") if config.only and config.out else None
+    if written is None:
+        return Results(name, config.quick, {}, ())
+    try:
+        kept = msgspec.json.decode(written, type=Results)
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"`out`: {config.out}: not results of an experiment: {error}") from None
+    if (kept.experiment, kept.quick) != (name, config.quick):
+        raise ConfigError(f"`out`: {config.out}: has results of another experiment or of its quick version")
+    return kept
+
+
+def _conducted(
+    before: Results, paper: Paper, scenes: Sequence[Scene], config: ExperimentConfig, err: Console
+) -> Results:
+    """All results; what there is so far is written after every scene."""
+    jobs, found = config.jobs or cpu_count() or 1, before
 
     def measure_for(scene: Scene) -> Measure:
         place = scenes.index(scene) + 1
-        err.print(f"scene {place} of {len(scenes)}: {scene.label or name}", markup=False, highlight=False)
+        err.print(f"scene {place} of {len(scenes)}: {scene.label or before.experiment}", markup=False, highlight=False)
 
         def measure(cases: Sequence[Case]) -> list[Measured]:
             return simulated(cases, jobs, scene.config.seconds, err) if cases else []
 
         return measure
 
-    return conducted(name, paper, scenes, measure_for, quick=config.quick)
+    for found in conducted(before, paper, scenes, measure_for):
+        if config.out:
+            write("results", config.out, as_text(found), "out", err)
+    return found

@@ -37,6 +37,16 @@ class Results(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
 
 
+def with_scene(results: Results, scene: str, rows: Sequence[Row], notes: Sequence[str]) -> Results:
+    """The same with that scene's rows: in place of those it had, else after the others."""
+    by_scene = {one: [row for row in results.rows if row.scene == one] for one in results.notes} | {scene: list(rows)}
+    return msgspec.structs.replace(
+        results,
+        notes=results.notes | {scene: list(notes)},
+        rows=tuple(row for each in by_scene.values() for row in each),
+    )
+
+
 def wanted(paper: Paper) -> frozenset[str]:
     """Names of the figures that are shown or claimed."""
     shown = {name for table in paper.table for name in table.figures}

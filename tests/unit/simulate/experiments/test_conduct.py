@@ -11,7 +11,9 @@ from pointsman.config.flags import ConfigError
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.experiments.conduct import Measure, check, conducted
 from pointsman.simulate.experiments.grid import Scene, scenes_of
+from pointsman.simulate.experiments.results import Results
 
+NONE = Results("x", False, {}, ())
 SETTINGS = {"policies": ["random", "jffc"], "seeds": 2, "seconds": 30.0}
 
 
@@ -36,7 +38,8 @@ def test_scenes_are_run_in_order_and_told_by_their_label() -> None:
         begun.append(scene.label)
         return measure
 
-    found = conducted("x", what, scenes_of(what, ExperimentConfig()), measure_for, quick=True)
+    first, found = conducted(NONE, what, scenes_of(what, ExperimentConfig()), measure_for)
+    assert first.rows == found.rows[:2]
     assert begun == list(found.notes) == ["1 requests/s", "2 requests/s"]
     assert [(row.scene, row.policy, row.figures["in_slo"]) for row in found.rows] == [
         ("1 requests/s", "random", 0.9),
@@ -49,7 +52,7 @@ def test_scenes_are_run_in_order_and_told_by_their_label() -> None:
 
 def test_loads_are_swept_and_highest_rates_found() -> None:
     what = paper(settings=SETTINGS | {"loads": [0.05, 0.25]})
-    found = conducted("x", what, scenes_of(what, ExperimentConfig()), lambda _: measure, quick=False)
+    (found,) = conducted(NONE, what, scenes_of(what, ExperimentConfig()), lambda _: measure)
     assert [(row.load, row.figures["in_slo"]) for row in found.rows if row.load] == [
         (0.05, 0.96),
         (0.05, 0.96),

@@ -56,6 +56,8 @@ def test_quick_is_smaller_and_the_file_may_say_how() -> None:
     small = {"seconds": 30.0, "grid": {"plain": [0.5]}}
     (scene,) = scenes_of(paper(grid={"plain": [0.0, 0.3]}, quick=small), ExperimentConfig(quick=True))
     assert (scene.config.seconds, scene.config.seeds, scene.config.plain) == (30.0, 1, 0.5)
+    (scene,) = scenes_of(paper(settings={"seeds": 5}), ExperimentConfig(seeds=2))
+    assert scene.config.seeds == 2
 
 
 def test_some_scenes_only() -> None:

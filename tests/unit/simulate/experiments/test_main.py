@@ -57,3 +57,17 @@ def test_what_cannot_be_run_ends_with_one_line(path: str, capsys: pytest.Capture
     assert "did you mean" in lines[0]
     assert "no scene has 'nothing'" in lines[1]
     assert "/nowhere has no mooncake_conversation_trace.jsonl" in lines[2]
+
+
+def test_some_scenes_may_be_run_again(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text(FILE.replace("rate = 6.0", "") + "[grid]\nrate = [3.0, 6.0]\n")
+    kept, again = tmp_path / "grid.json", ["sim", "experiment", str(grid), "--jobs", "1", "--out"]
+    assert main([*again, str(kept)]) == 0
+    whole = kept.read_text()
+    assert main([*again, str(kept), "--only", "3 requests/s"]) == 0
+    assert kept.read_text() == whole
+    assert main([*again, str(kept), "--only", "3", "--quick"]) == 2
+    assert "results of another experiment or of its quick version" in capsys.readouterr().err
+    assert main([*again, path, "--only", "3"]) == 2
+    assert "not results of an experiment" in capsys.readouterr().err

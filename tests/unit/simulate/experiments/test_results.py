@@ -6,7 +6,7 @@ from tests.support.measured import measured
 from pointsman.config.experiment import Claim, Paper, TableSpec
 from pointsman.config.sweep import SweepConfig
 from pointsman.sim.statistics import Interval
-from pointsman.simulate.experiments.results import Results, Row, rows_of, swept_rows, wanted
+from pointsman.simulate.experiments.results import Results, Row, rows_of, swept_rows, wanted, with_scene
 from pointsman.simulate.standing import PolicyRuns
 from pointsman.simulate.sweep import Capacity, Point, Scene, Swept
 
@@ -57,3 +57,11 @@ def test_a_sweep_gives_a_row_a_load_and_one_of_highest_rates() -> None:
 def test_results_are_read_as_they_were_written() -> None:
     results = Results("x", False, {"": ["note"]}, (Row("", "random", {"in_slo": 0.5}, 0.7, {"in_slo": (0.4, 0.6)}),))
     assert msgspec.json.decode(msgspec.json.encode(results), type=Results) == results
+
+
+def test_a_scene_that_is_measured_anew_stays_in_its_place() -> None:
+    results = Results("x", False, {}, ())
+    for scene, policy in (("one", "a"), ("two", "a"), ("one", "b")):
+        results = with_scene(results, scene, [Row(scene, policy, {})], [policy])
+    assert [(row.scene, row.policy) for row in results.rows] == [("one", "b"), ("two", "a")]
+    assert results.notes == {"one": ["b"], "two": ["a"]}
