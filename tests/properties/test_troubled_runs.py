@@ -51,6 +51,7 @@ def outcome(seed: int, *, exact: bool) -> list[tuple[object, ...]]:
     assert len({one.id for one in records}) == len(records)
     assert sum(one.id.endswith("-0") for one in records) == len(what.demand.dialogues)
     assert all(dispatcher.at_rest() for dispatcher in stage.dispatchers)
+    assert not stage.cluster.tries
     for node in stage.cluster.nodes.values():
         report = node.report(0.0)
         assert (report.running, report.waiting, report.kv_usage) == (0, 0, 0.0)

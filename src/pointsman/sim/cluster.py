@@ -1,7 +1,7 @@
 """Nodes, and the gateways before them, each with its own view of them.
 
 What a node does to a sequence is told to the gateway that sent it. Clients come to the gateways in turn, or by their
-session; gateways hear nothing of each other.
+session. Nothing here lets gateways hear of each other.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -30,7 +30,10 @@ def by_session(number: int, session: str) -> int:
 
 
 class Cluster:
-    """Nodes and gateways. `rested` is called whenever no request is open at any gateway; `exact` nodes step singly."""
+    """Nodes and gateways. `rested` is called whenever no request is open at any gateway; `exact` nodes step singly.
+
+    `tries`: the gateway and lease behind each sequence that is under way, by its key.
+    """
 
     def __init__(
         self,
@@ -50,8 +53,8 @@ class Cluster:
         self._rested = rested
         self._spread = spread
         self._sent = 0
-        self._tries = 0
-        self._tried_by: dict[str, tuple[Gateway, int]] = {}
+        self._made = 0
+        self.tries: dict[str, tuple[Gateway, int]] = {}
 
     @property
     def at_rest(self) -> bool:
@@ -79,11 +82,10 @@ class Cluster:
 
     def kill(self, name: str) -> None:
         """The node's process dies, and every connection to it breaks."""
-        node = self.nodes[name]
-        node.kill()
+        self.nodes[name].kill()
         for gateway in self.gateways:
             for lease, exchange in gateway.tries_on(name):
-                if exchange.sequence is not None and node.abort(exchange.sequence):
+                if self.abort(exchange):
                     gateway.broke(lease)
 
     def stop(self, name: str, until: float) -> None:
@@ -107,19 +109,27 @@ class Cluster:
 
     def send(self, gateway: Gateway, lease: int, exchange: Exchange, node: SimNode) -> EngineSequence:
         """A sequence for the exchange; the gateway will hear of it under `lease`."""
-        self._tries += 1
-        key = str(self._tries)
-        self._tried_by[key] = gateway, lease
+        self._made += 1
+        key = str(self._made)
+        self.tries[key] = gateway, lease
         ask = exchange.ask
         runs = ask.runs(node.node.block_tokens)
         return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, runs=runs)
 
+    def abort(self, exchange: Exchange) -> bool:
+        """End the exchange's sequence on its node; False if it has none there any more."""
+        sequence = exchange.sequence
+        if sequence is None or not self.nodes[exchange.node].abort(sequence):
+            return False
+        del self.tries[sequence.key]
+        return True
+
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:
-        gateway, lease = self._tried_by[sequence.key]
+        gateway, lease = self.tries[sequence.key]
         gateway.seen(lease, tokens)
 
     def _ended(self, sequence: EngineSequence) -> None:
-        gateway, lease = self._tried_by.pop(sequence.key)
+        gateway, lease = self.tries.pop(sequence.key)
         gateway.ended(lease)
 
     def _look_for_rest(self) -> None:

@@ -50,6 +50,10 @@ class Wires(Protocol):
         """A new sequence for the exchange, of which the gateway will hear under `lease`."""
         ...
 
+    def abort(self, exchange: Exchange) -> bool:
+        """End the exchange's sequence on its node; False if it has none there any more."""
+        ...
+
 
 class Gateway:
     """Between a dispatcher and nodes. `rested` is called whenever no request is open here any more."""
@@ -95,8 +99,7 @@ class Gateway:
 
     def cancel(self, exchange: Exchange) -> None:
         """The client leaves. Its request must not be over for it yet."""
-        if exchange.sequence is not None:
-            self._wires.nodes[exchange.node].abort(exchange.sequence)
+        self._wires.abort(exchange)
         self._leases.pop(exchange.lease, None)
         orders = self.dispatcher.cancel(exchange.ticket, self._loop.now)
         self._close(exchange, CANCELLED.reason)
@@ -156,8 +159,7 @@ class Gateway:
         if exchange is None:
             self._execute(self.dispatcher.finished(lease, CANCELLED, self._loop.now))
             return
-        assert exchange.sequence is not None
-        if self._wires.nodes[exchange.node].abort(exchange.sequence):
+        if self._wires.abort(exchange):
             self._failed(lease, why, status)
 
     def _probe(self, spec: NodeSpec) -> None:
@@ -241,6 +243,7 @@ class Gateway:
 
     def _refused(self, lease: int) -> None:
         if lease in self._leases:
+            self._wires.abort(self._leases[lease])
             self._failed(lease, "refused", 502, free=True)
 
     def _give_up(self, lease: int) -> None:
