@@ -75,7 +75,9 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     report_delay_s: Annotated[Delay, Meta(description="how late the answer to a probe is known")] = 0.0
     slo_ttft_s: Annotated[float, Meta(gt=0, description="goodput: longest time to the first token")] = 5.0
     slo_tpot_s: Annotated[float, Meta(gt=0, description="goodput: longest time per further token")] = 0.1
-    parameters: Annotated[dict[str, dict[str, Any]], Meta(description="parameters of policies by name")] = {}
+    parameters: Annotated[
+        dict[str, dict[str, Any]], Meta(description="parameters of policies by name; `policy` makes a name a variant's")
+    ] = {}
     brain: BrainSettings = BrainSettings()
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
 
@@ -125,9 +127,18 @@ def incidents_of(config: SimConfig, nodes: Sequence[Node]) -> Incidents:
 def built(config: SimConfig, name: str, key: str) -> Policy:
     """The policy with its parameters; `key` is the setting that names it. Raises ConfigError."""
     try:
-        return build(name, config.parameters.get(name, {}))
+        return variant(config, name)
     except UnknownPolicy as error:
         raise ConfigError(f"`{key}`: {error}") from None
+
+
+def variant(config: SimConfig, name: str) -> Policy:
+    """The policy `name` with its parameters, or the one of which they say that `name` is a variant.
+
+    Raises UnknownPolicy.
+    """
+    parameters = dict(config.parameters.get(name, {}))
+    return build(parameters.pop("policy", name), parameters)
 
 
 def check_journal(config: RunConfig) -> None:

@@ -4,9 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
-from pointsman.brain.policies.base import Policy
-from pointsman.brain.policies.registry import build
-from pointsman.config.sim import SimConfig
+from pointsman.config.sim import SimConfig, variant
 from pointsman.sim.disturbed import Disturbance, disturbed
 from pointsman.sim.experiment import Run, Tick, run
 from pointsman.sim.shape import Shape, shape_of
@@ -51,20 +49,18 @@ def cases_of(config: SimConfig, policies: tuple[str, ...], label: str = "", *, s
 
 def measure(case: Case, tick: Tick) -> Measured:
     """Run it. Raises ConfigError when a setting cannot be used."""
-    experiment = _plan(msgspec.json.encode(case.config), type(case.config)).experiment(_policy(case), 0)
+    policy = variant(case.config, case.policy)
+    experiment = _plan(msgspec.json.encode(case.config), type(case.config)).experiment(policy, 0)
     nodes = disturbed(experiment.nodes, case.engines)
     result = run(msgspec.structs.replace(experiment, nodes=nodes), tick)
     shape = shape_of(result.records, experiment.terms(), experiment.seconds) if case.shaped else None
-    return measured(result, case.config.seed, shape)
+    summary = msgspec.structs.replace(result.summary, name=case.policy)
+    return measured(msgspec.structs.replace(result, summary=summary), case.config.seed, shape)
 
 
 def measured(result: Run, seed: int, shape: Shape | None = None) -> Measured:
     """Of a run, what is told."""
     return Measured(seed, result.summary, result.nodes, shape)
-
-
-def _policy(case: Case) -> Policy:
-    return build(case.policy, case.config.parameters.get(case.policy, {}))
 
 
 @lru_cache(maxsize=1)  # plans are large, and cases come in their order

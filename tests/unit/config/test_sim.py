@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from pointsman.brain.policies.registry import build
 from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import ConfigError, convert
 from pointsman.config.sim import (
@@ -85,6 +86,14 @@ def test_a_policy_gets_its_parameters() -> None:
         built(config, "jfc", "policies")
     with pytest.raises(ConfigError, match="has no parameter 'nope'"):
         built(SimConfig(parameters={"jffc": {"nope": 1}}), "jffc", "policy")
+
+
+def test_a_name_may_be_that_of_a_variant() -> None:
+    config = SimConfig(parameters={"llm-d, gated": {"policy": "gated", "within": "llmd_default", "decode_cap": 8}})
+    policy = built(config, "llm-d, gated", "policies")
+    assert policy == build("gated", {"within": "llmd_default", "decode_cap": 8})
+    with pytest.raises(ConfigError, match="`policies`: no policy named 'nope'"):
+        built(SimConfig(parameters={"mine": {"policy": "nope"}}), "mine", "policies")
 
 
 def test_a_journal_is_of_one_gateway() -> None:

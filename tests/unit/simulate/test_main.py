@@ -60,6 +60,19 @@ def test_a_file_sets_nodes_parameters_and_the_brain(tmp_path: Path, capsys: pyte
     assert json.loads(capsys.readouterr().out)["fleet"] == ["big", "small-1", "small-2"]
 
 
+def test_variants_of_a_policy_stand_beside_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sim.toml").write_text(
+        """
+        policies = ["jffc", "jffc, capped"]
+        parameters = { "jffc, capped" = { policy = "gated", within = "jffc", decode_cap = 1 } }
+        """
+    )
+    assert main(["sim", "compare", "--config", str(tmp_path / "sim.toml"), *ONCE, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["policies"]
+    assert [row["name"] for row in rows] == ["jffc", "jffc, capped"]
+    assert {**rows[0], "name": ""} != {**rows[1], "name": ""}
+
+
 def test_an_interrupt_ends_with_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
