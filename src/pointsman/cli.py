@@ -87,9 +87,11 @@ def _sim(arguments: list[str]) -> int:
     if name not in SIM_COMMANDS:
         return _overview("pointsman sim", COMMANDS["sim"][1], SIM_COMMANDS, arguments)
     from pointsman.config.compare import CompareConfig
+    from pointsman.config.fit import FitConfig
     from pointsman.config.sim import RunConfig
     from pointsman.config.sim_replay import SimReplayConfig
     from pointsman.config.sweep import SweepConfig
+    from pointsman.simulate.fit import fit
     from pointsman.simulate.main import compare, run_one, sweep
     from pointsman.simulate.replay import replay
 
@@ -102,6 +104,8 @@ def _sim(arguments: list[str]) -> int:
         return _configured("sim run", RunConfig, arguments[1:], lambda config, _: run_one(config))
     if name == "sweep":
         return _configured("sim sweep", SweepConfig, arguments[1:], lambda config, _: sweep(config))
+    if name == "fit":
+        return _configured("sim fit", FitConfig, arguments[1:], lambda config, _: fit(config))
     if name == "replay":
         return _configured("sim replay", SimReplayConfig, arguments[1:], lambda config, _: replay(config))
     return _configured("sim compare", CompareConfig, arguments[1:], lambda config, _: compare(config))
@@ -137,6 +141,7 @@ SIM_COMMANDS = {
     "sweep": "simulate policies against load, and find the highest rate that each can take",
     "replay": "simulate recorded traffic under several policies",
     "experiment": "ask a question whose answer is known or wanted: experiments by name, and what came of their claims",
+    "fit": "fit an engine's constants to recorded timings",
 }
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {

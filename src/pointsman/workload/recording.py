@@ -25,11 +25,17 @@ def as_trace(name: str, lines: Iterable[Recorded], skipped: int = 0, first_probl
     A request that ended without saying how long its answer was gets the mean length of those that did: it was work
     too. Raises TraceError when nothing is left.
     """
-    ordered = sorted((one for one in lines if one.is_work), key=lambda one: one.timestamp)
-    if not ordered:
+    rows = tuple(row for _, row in paired(lines))
+    if not rows:
         raise TraceError(f"{name}: not one request that an engine took")
+    return Trace(name, "recording", rows, skipped, first_problem)
+
+
+def paired(lines: Iterable[Recorded]) -> list[tuple[Recorded, TraceRow]]:
+    """Each line that was work with its row, in order of arrival."""
+    ordered = sorted((one for one in lines if one.is_work), key=lambda one: one.timestamp)
     reader = _Reader(ordered)
-    return Trace(name, "recording", tuple(map(reader.row, range(len(ordered)))), skipped, first_problem)
+    return [(line, reader.row(number)) for number, line in enumerate(ordered)]
 
 
 def bytes_per_token(lines: Iterable[Recorded]) -> dict[str, float]:
