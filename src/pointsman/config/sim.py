@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
-from pointsman.brain.policies.registry import UnknownPolicy, build
+from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name, Span
 from pointsman.engine.settings import Positive, PositiveFloat
@@ -126,19 +126,19 @@ def incidents_of(config: SimConfig, nodes: Sequence[Node]) -> Incidents:
 
 def built(config: SimConfig, name: str, key: str) -> Policy:
     """The policy with its parameters; `key` is the setting that names it. Raises ConfigError."""
+    kind, parameters = variant(config, name)
     try:
-        return variant(config, name)
+        return build(kind, parameters)
     except UnknownPolicy as error:
         raise ConfigError(f"`{key}`: {error}") from None
 
 
-def variant(config: SimConfig, name: str) -> Policy:
-    """The policy `name` with its parameters, or the one of which they say that `name` is a variant.
-
-    Raises UnknownPolicy.
-    """
-    parameters = dict(config.parameters.get(name, {}))
-    return build(parameters.pop("policy", name), parameters)
+def variant(config: SimConfig, name: str) -> tuple[str, dict[str, Any]]:
+    """Which policy `name` is, and its parameters: a table of `parameters` with `policy` gives one a name of its own."""
+    parameters = config.parameters.get(name, {})
+    if name in POLICIES or not isinstance(parameters.get("policy"), str):
+        return name, parameters
+    return parameters["policy"], {key: value for key, value in parameters.items() if key != "policy"}
 
 
 def check_journal(config: RunConfig) -> None:

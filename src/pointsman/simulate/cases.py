@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
-from pointsman.config.sim import SimConfig, variant
+from pointsman.config.sim import SimConfig, built
 from pointsman.sim.disturbed import Disturbance, disturbed
 from pointsman.sim.experiment import Run, Tick, run
 from pointsman.sim.shape import Shape, shape_of
@@ -49,18 +49,17 @@ def cases_of(config: SimConfig, policies: tuple[str, ...], label: str = "", *, s
 
 def measure(case: Case, tick: Tick) -> Measured:
     """Run it. Raises ConfigError when a setting cannot be used."""
-    policy = variant(case.config, case.policy)
+    policy = built(case.config, case.policy, "policies")
     experiment = _plan(msgspec.json.encode(case.config), type(case.config)).experiment(policy, 0)
     nodes = disturbed(experiment.nodes, case.engines)
     result = run(msgspec.structs.replace(experiment, nodes=nodes), tick)
     shape = shape_of(result.records, experiment.terms(), experiment.seconds) if case.shaped else None
-    summary = msgspec.structs.replace(result.summary, name=case.policy)
-    return measured(msgspec.structs.replace(result, summary=summary), case.config.seed, shape)
+    return measured(result, case.policy, case.config.seed, shape)
 
 
-def measured(result: Run, seed: int, shape: Shape | None = None) -> Measured:
-    """Of a run, what is told."""
-    return Measured(seed, result.summary, result.nodes, shape)
+def measured(result: Run, name: str, seed: int, shape: Shape | None = None) -> Measured:
+    """Of a run, what is told, under the name its policy goes by."""
+    return Measured(seed, msgspec.structs.replace(result.summary, name=name), result.nodes, shape)
 
 
 @lru_cache(maxsize=1)  # plans are large, and cases come in their order

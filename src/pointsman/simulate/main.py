@@ -42,15 +42,15 @@ def run_one(config: RunConfig) -> int:
         recording = files.enter_context(output_file(config.recording, "recording")) if config.recording else None
         write_call = journal.write if journal else None
         recorder = Recorder(recording.write, most_pending=sys.maxsize) if recording else None
-        runs = guarded(lambda: _runs(plan, policy, write_call, recorder), "run", Console(stderr=True))
+        runs = guarded(lambda: _runs(plan, config.policy, policy, write_call, recorder), "run", Console(stderr=True))
         if isinstance(runs, int):
             return runs
         if recorder is not None:
             recorder.flush()
         if requests is not None:
             requests.writelines(_lines(record for one in runs for record in one.records))
-    results = (measured(one, config.seed + number) for number, one in enumerate(runs))
-    _told([PolicyRuns(policy.name, tuple(results))], plan)
+    results = (measured(one, config.policy, config.seed + number) for number, one in enumerate(runs))
+    _told([PolicyRuns(config.policy, tuple(results))], plan)
     return 0
 
 
@@ -106,12 +106,12 @@ def sweep(config: SweepConfig) -> int:
     return 0
 
 
-def _runs(plan: Plan, policy: Policy, journal: Sink | None, recorder: Recorder | None) -> list[Run]:
+def _runs(plan: Plan, name: str, policy: Policy, journal: Sink | None, recorder: Recorder | None) -> list[Run]:
     """The policy on every seed."""
     config, runs, observer = plan.config, [], recorder.handlers if recorder else None
     with progress(plan.seconds, config.seeds, Console(stderr=True)) as begin:
         for number in range(config.seeds):
-            bar = begin(policy.name if config.seeds == 1 else f"{policy.name}, seed {config.seed + number}")
+            bar = begin(name if config.seeds == 1 else f"{name}, seed {config.seed + number}")
             runs.append(run(plan.experiment(policy, number), bar.tick, journal, observer))
             bar.end()
     return runs

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from pointsman import __version__
-from pointsman.admin.catalogue import policies
+from pointsman.admin.catalogue import summary
 from pointsman.clock import unix_seconds
+from pointsman.config.sim import SimConfig, variant
 from pointsman.observe import drawing
 from pointsman.observe.columns import ARROWS, Column, Row
 from pointsman.observe.pages import filled, heading_of
@@ -54,7 +55,7 @@ def comparison_page(results: Sequence[PolicyRuns], plan: Plan, held: Sequence[He
         return [*_compared(results), *shapes, *(_robust(held) if held else []), _everything(results)]
 
     words = [*verdict(results), *(robust_notes(held)[: len(FIGURES)] if held else [])]
-    return _page("Policies compared", words, sections, [one.name for one in results], notes(plan))
+    return _page("Policies compared", words, sections, plan.config, [one.name for one in results], notes(plan))
 
 
 def sweep_page(found: Sequence[Swept]) -> str:
@@ -65,14 +66,17 @@ def sweep_page(found: Sequence[Swept]) -> str:
         return [section for swept in found for section in _swept(swept)]
 
     words = [line for swept in found for line in _labelled(swept, swept_verdict(swept))]
-    return _page("Policies against load", words, sections, config.policies, sweep_notes(found, config))
+    return _page("Policies against load", words, sections, config, config.policies, sweep_notes(found, config))
 
 
 def _page(
-    title: str, words: Sequence[str], sections: Callable[[], list[Section]], names: Sequence[str], said: Sequence[str]
+    title: str,
+    words: Sequence[str],
+    sections: Callable[[], list[Section]],
+    config: SimConfig,
+    names: Sequence[str],
+    said: Sequence[str],
 ) -> str:
-    described = {policy.name: policy.summary for policy in policies()}
-
     def content() -> dict[str, Any]:
         return {
             "page": {
@@ -83,12 +87,19 @@ def _page(
             "verdict": words,
             "sections": sections(),
             "shades": drawing.shades(),
-            "policies": [(name, described.get(name, "")) for name in names],
+            "policies": [(name, _described(config, name)) for name in names],
             "glossary": GLOSSARY,
             "notes": said,
         }
 
     return filled("pointsman.simulate", "simulation.html", content)
+
+
+def _described(config: SimConfig, name: str) -> str:
+    """What the policy does, and the parameters it was given."""
+    kind, parameters = variant(config, name)
+    given = ", ".join(f"{key} = {value}" for key, value in parameters.items())
+    return summary(kind) + (f" Here as {kind} with {given}." if given else "")
 
 
 def _compared(results: Sequence[PolicyRuns]) -> list[Section]:

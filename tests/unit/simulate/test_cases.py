@@ -34,3 +34,13 @@ def test_the_seconds_told_rise() -> None:
     measure(cases_of(CONFIG, POLICIES)[0], seconds.append)
     assert seconds == sorted(seconds)
     assert len(seconds) > 90
+
+
+def test_a_policy_is_compared_with_itself_under_another_name() -> None:
+    tuned = {"tuned": {"policy": "jffc", "variant": "seed"}}
+    config = msgspec.structs.replace(CONFIG, seeds=1, parameters=tuned)
+    usual, other = (measure(case, lambda _: None) for case in cases_of(config, ("jffc", "tuned")))
+    assert (usual.summary.name, other.summary.name) == ("jffc", "tuned")
+    as_seed = msgspec.structs.replace(CONFIG, seeds=1)  # whose jffc has that variant
+    (same,) = (measure(case, lambda _: None) for case in cases_of(as_seed, ("jffc",)))
+    assert msgspec.structs.replace(other.summary, name="jffc") == same.summary

@@ -2,18 +2,20 @@
 
 import multiprocessing
 from collections.abc import Iterator
+from math import nan
 
 import msgspec
 import pytest
 
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
+from pointsman.sim.disturbed import Disturbance
 from pointsman.simulate.cases import cases_of
 from pointsman.simulate.jobs import RunFailed, measure_all
 
 CONFIG = SimConfig(seconds=5.0, rate=6.0, seeds=2, warm_up=0.0)
 CASES = cases_of(CONFIG, ("round_robin", "jffc"))
-UNKNOWN = msgspec.structs.replace(CASES[3], policy="no_such_policy")
+BROKEN = msgspec.structs.replace(CASES[3], label="no blocks known", engines=Disturbance(blocks=nan))
 NO_FLEET = msgspec.structs.replace(CASES[3], config=msgspec.structs.replace(CONFIG, fleet="no_such_fleet"))
 
 
@@ -60,8 +62,8 @@ def test_results_do_not_depend_on_the_number_of_processes() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_run_that_fails_is_named_with_its_reason(jobs: int) -> None:
-    with pytest.raises(RunFailed, match=r"^no_such_policy, seed 2: UnknownPolicy: no policy named") as caught:
-        measure_all([*CASES[:3], UNKNOWN], jobs, Told().begin)
+    with pytest.raises(RunFailed, match=r"^jffc, no blocks known, seed 2: ValueError: cannot convert") as caught:
+        measure_all([*CASES[:3], BROKEN], jobs, Told().begin)
     assert "Traceback" in caught.value.details
 
 

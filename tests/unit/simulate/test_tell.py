@@ -28,7 +28,7 @@ def results(plan: Plan) -> list[PolicyRuns]:
     return [
         PolicyRuns(
             name,
-            tuple(measured(run(plan.experiment(build(name), k), lambda _second: None), k + 1) for k in range(2)),
+            tuple(measured(run(plan.experiment(build(name), k), lambda _second: None), name, k + 1) for k in range(2)),
         )
         for name in POLICIES
     ]
