@@ -2,7 +2,8 @@
 
 SGLang router 0.3.2, policy `cache_aware` (github.com/sgl-project/sglang), with its published thresholds. A request that
 no node has much of goes to the node that holds fewest cached tokens, so that prefixes spread. That looks at no queue:
-at low concurrency all misses meet on one node. `miss="least_requests"` sends them to the shortest queue instead.
+at low concurrency all misses meet on one node. `miss="least_requests"` sends them to the shortest queue instead, as the
+released program does whatever its description says, and vLLM's router after it (`scripts/bench faithful`).
 """
 
 from dataclasses import dataclass
