@@ -80,13 +80,15 @@ def _wrong(text: str, tree: type[msgspec.Struct], path: str) -> str:
 
 
 def _table_meant(tree: type[msgspec.Struct], path: str, given: str) -> str:
-    """The hint to `[[nodes]]` where somebody wrote `[[node]]` and both are keys."""
-    if given != "object" or not path.endswith("]"):
-        return ""
+    """The hint to `[[nodes]]` where somebody wrote `[nodes]`, or `[[node]]` and both are keys."""
     key = path.partition("[")[0]
-    listed = {name: kind for name, kind in _fields(inspect.type_info(tree)).items() if name != key}
-    tables = [name for name, kind in listed.items() if _fields(getattr(unwrap(kind), "item_type", None))]
-    near = _near(key, tables)
+    fields = _fields(inspect.type_info(tree))
+    tables = [name for name, kind in fields.items() if _fields(getattr(unwrap(kind), "item_type", None))]
+    if given == "object" and path in tables:
+        return f"; write `[[{path}]]`"
+    if given != "array" and not (given == "object" and path.endswith("]")):
+        return ""
+    near = _near(key, [name for name in tables if name != key])
     return f"; did you mean `[[{near[0]}]]`?" if near else ""
 
 
