@@ -25,6 +25,10 @@ class Try(NamedTuple):
     ttft_s: float | None = None
     ended: Ended | None = None
 
+    def submitted(self, otherwise: float) -> float:
+        """When the request came; `otherwise` if it was not placed."""
+        return otherwise if self.placed is None else self.placed.now - self.placed.waited_s
+
 
 class Life(NamedTuple):
     """What is known of a request that is over: its submission, its last try, and its refusal if it was refused."""

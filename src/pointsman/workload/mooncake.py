@@ -1,7 +1,7 @@
 """Mooncake traces: jsonl `timestamp` (ms), `input_length`, `output_length`, `hash_ids` (one per 512 tokens), and where
 present `session_id` and `delay` (kvcache-ai/Mooncake, FAST'25; NVIDIA AIPerf). Published stamps fall into buckets of
 three seconds. The later turns of a session may have a `delay` (ms after the answer before) in place of a `timestamp`.
-Recordings made by the gateway use the same fields and add their own, which are ignored here."""
+Recordings made by the gateway have the same fields and more, and are read by `recording.py`."""
 
 from typing import Annotated
 
