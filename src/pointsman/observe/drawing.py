@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANEL_IN, MAP_IN = 4.6, 3.1  # widths: two panels or three maps stand side by side
+MOST_ROWS = 16  # of a map, that have the height of their name
 BAR, MARK, INK, RULE = "#3b6fb6", "#c8452f", "#333333", "#eeeeee"
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)  # Okabe and Ito: for all eyes
 DASHES = ("", "5 2", "1.5 1.5", "5 1.5 1.5 1.5")  # lengths in line widths; "" is solid
@@ -73,11 +74,12 @@ def panel(height_in: float, width_in: float = PANEL_IN) -> tuple[Figure, Axes]:
 
 def heat_map(title: str, nodes: Sequence[str], values: Numbers, seconds: float, darkest: float) -> tuple[Figure, Axes]:
     """`values` [nodes, equal parts of so many seconds] as shades up to that of `darkest`."""
-    figure, axes = panel(0.75 + 0.22 * len(nodes), MAP_IN)
+    figure, axes = panel(0.75 + 0.22 * min(len(nodes), MOST_ROWS), MAP_IN)
     extent = (0, seconds, len(nodes) - 0.5, -0.5)
     axes.imshow(values, aspect="auto", cmap=SHADES, vmin=0, vmax=darkest, extent=extent, interpolation="nearest")
     axes.set_title(title, fontsize=10, loc="left")
-    axes.set_yticks(range(len(nodes)), nodes)
+    every = -(-len(nodes) // MOST_ROWS)  # of many nodes, not all names would be legible
+    axes.set_yticks(range(0, len(nodes), every), nodes[::every])
     axes.set_xlabel("seconds")
     return figure, axes
 

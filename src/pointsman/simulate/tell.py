@@ -17,15 +17,21 @@ from pointsman.sim.statistics import LEVEL, bootstrap
 from pointsman.sim.summary import NodeFigures, Summary
 from pointsman.simulate.plan import Plan
 from pointsman.simulate.standing import FEW, PolicyRuns, standing
+from pointsman.simulate.verdict import verdict
 
 TITLE = "Simulated: nothing here was measured on a machine"
 
 
 def tell(results: Sequence[PolicyRuns], plan: Plan, out: Console) -> None:
-    """Print the table, the nodes where there is one run only, and what was simulated. Bold needs a terminal."""
+    """Print the table, the nodes where there is one run only, the verdict, and what was simulated.
+
+    Bold needs a terminal.
+    """
     out.print(comparison_table(standing(results, FEW), title=TITLE, caption=_caption(results, out), columns=FEW))
     if len(results) == len(results[0].runs) == 1:
         out.print("", _node_table(results[0].runs[0].nodes), sep="\n")
+    if len(results) > 1:
+        out.print("", *verdict(results), sep="\n", markup=False, highlight=False)
     out.print("", *notes(plan), sep="\n", style="dim", markup=False, highlight=False)
 
 
@@ -97,6 +103,7 @@ def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:
             }
             for result in results
         ],
+        "verdict": verdict(results),
         "workload": plan.demands[0].description,
         "seconds": plan.seconds,
         "notes": list(plan.demands[0].notes),

@@ -17,6 +17,7 @@ from pointsman.sim.statistics import LEVEL
 from pointsman.simulate.standing import IN_SLO, TTFT_P99, winners_of
 from pointsman.simulate.sweep import REFERENCE, TARGETS, Capacity, Scene, Swept
 from pointsman.simulate.tell import TITLE, intervals
+from pointsman.simulate.verdict import swept_verdict
 
 BOUNDS = {"": "", "below": "< ", "above": "> "}
 
@@ -29,6 +30,7 @@ def tell_sweep(found: Sequence[Swept], config: SweepConfig, out: Console) -> Non
         out.print("", Text(heading, style="bold"), _capacity_table(swept), sep="\n")
         for column, what in ((IN_SLO, "Requests inside the SLO, %, by load"), (TTFT_P99, "TTFT P99, s, by load")):
             out.print("", what, _by_load(swept, column), sep="\n")
+        out.print("", *swept_verdict(swept), sep="\n", markup=False, highlight=False)
     out.print("", *notes(found, config), sep="\n", style="dim", markup=False, highlight=False)
 
 
@@ -58,6 +60,7 @@ def _scene_json(swept: Swept) -> dict[str, Any]:
     return {
         "label": swept.scene.label,
         "load_1_is_rps": swept.scene.unit_rps,
+        "verdict": swept_verdict(swept),
         "highest_rates": [msgspec.to_builtins(one) for one in swept.capacities],
         "policies": [
             {

@@ -1,6 +1,8 @@
 """How figures are drawn."""
 
-from pointsman.observe.drawing import INK, RULE, lines, panel, shades, svg
+import numpy as np
+
+from pointsman.observe.drawing import INK, MOST_ROWS, RULE, heat_map, lines, panel, shades, svg
 
 
 def test_curves_of_many_policies_differ() -> None:
@@ -24,3 +26,10 @@ def test_shades_run_from_light_to_dark() -> None:
     brightness = [sum(int(shade[k : k + 2], 16) for k in (1, 3, 5)) for shade in shades()]
     assert brightness == sorted(brightness, reverse=True)
     assert len(set(brightness)) == 5
+
+
+def test_of_many_nodes_some_are_named() -> None:
+    for count in (4, MOST_ROWS, 100):
+        _, axes = heat_map("jffc", [f"node-{number}" for number in range(count)], np.zeros((count, 10)), 60.0, 1.0)
+        assert min(count, MOST_ROWS) / 2 < len(axes.get_yticklabels()) <= MOST_ROWS
+        assert axes.get_yticklabels()[0].get_text() == "node-0"

@@ -45,6 +45,7 @@ def test_the_table_has_a_whole_row_a_policy_in_80_columns(results: list[PolicyRu
     assert all(any(line.startswith(name + " ") for line in text.splitlines()) for name in POLICIES)
     assert "…" not in text
     assert "SLO: TTFT ≤ 5 s and TPOT ≤ 100 ms." in text
+    assert "headline figure" in text
 
 
 def test_a_single_run_shows_its_nodes(results: list[PolicyRuns], plan: Plan) -> None:
@@ -61,6 +62,7 @@ def test_json_holds_every_seed(results: list[PolicyRuns], plan: Plan) -> None:
     assert first["goodput_rps"] == pytest.approx(sum(one["figures"]["goodput_rps"] for one in first["seeds"]) / 2)
     assert [node["name"] for node in first["seeds"][0]["nodes"]] == document["fleet"]
     assert document["settings"]["rate"] == 6.0
+    assert "headline figure" in document["verdict"][0]
     low, high = first["intervals"]["goodput_rps"]
     assert low <= first["goodput_rps"] <= high
     assert "slowdown_by_length" not in first["intervals"]

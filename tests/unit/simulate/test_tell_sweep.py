@@ -44,6 +44,7 @@ def test_tables_tell_rates_and_two_figures_by_load(swept: Swept) -> None:
     assert "weak 5.60 0.56 < 5.00 0.50" in rows
     assert "strong > 10.00 1.00 9.00 0.90" in rows
     assert "weak 95.0 50.0" in rows
+    assert any(row.startswith("strong keeps 90% of requests inside the SLO up to more than 10.00") for row in rows)
     assert "weak 1.25 1.25" in rows
     assert "Load 1 is what least_requests serves under overload, 10.00 requests/s." in rows
 
