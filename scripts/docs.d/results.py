@@ -9,8 +9,9 @@ from markdown import code
 
 from pointsman.config.experiment import Claim, Paper, paper_of, shipped
 from pointsman.simulate.experiments.claims import Verdict, judged
-from pointsman.simulate.experiments.layout import Cell, Sheet, sheets, title
+from pointsman.simulate.experiments.layout import Cell, Sheet, title
 from pointsman.simulate.experiments.results import Results
+from pointsman.simulate.experiments.tell import all_sheets
 
 FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
 WIDTH = 120
@@ -47,7 +48,7 @@ def _section(name: str, paper: Paper, results: Results) -> str:
         f"## {paper.title}",
         paper.question.strip(),
         *([f"**Answer.** {paper.answer.strip()}"] if paper.answer else []),
-        *(_table(sheet) for spec in paper.table for sheet in sheets(spec, results)),
+        *(_table(sheet) for sheet in all_sheets(paper, results)),
         "\n".join(line for claim in paper.claim for line in _claim(claim, judged(claim, results.rows))),
         "\n\n".join(_notes(results)),
         f"```\npointsman sim experiment {name} --traces DIRECTORY\n```",
@@ -84,9 +85,16 @@ def _table(sheet: Sheet) -> str:
     lines = [
         "| " + " | ".join([first, *others]) + " |",
         "|" + "---|" + "---:|" * len(others),
-        *("| " + " | ".join([code(name), *_cells(cells)]) + " |" for name, cells in sheet.lines),
+        *(
+            "| " + " | ".join([code(name) if first == "policy" else name, *_cells(cells)]) + " |"
+            for name, cells in sheet.lines
+        ),
     ]
     return "\n".join([*([f"**{sheet.title}**", ""] if sheet.title else []), *lines])
+
+
+def _name(name: str, heading: str) -> str:
+    return code(name) if heading == "policy" else name
 
 
 def _cells(cells: Iterable[Cell]) -> list[str]:

@@ -71,7 +71,10 @@ class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file of an experiment. `answer`: what came out, written by whoever has looked at the results (Markdown)."""
+    """A file of an experiment. `answer`: what came out, written by whoever has looked at the results (Markdown).
+
+    `champion`: the policy that is put against the best of all others.
+    """
 
     title: str
     question: str

@@ -33,8 +33,7 @@ def sheets(spec: TableSpec, results: Results) -> list[Sheet]:
     rows = [row for row in results.rows if spec.scene in row.scene]
     if spec.by == "figure":
         return [sheet for name in spec.figures if (sheet := _by_figure(name, rows)).lines]
-    places = dict.fromkeys(_place(row) for row in rows)
-    found = (_by_scene(place, spec.figures, [row for row in rows if _place(row) == place]) for place in places)
+    found = (_by_scene(place, spec.figures, here) for place, here in placed(rows).items())
     return [sheet for sheet in found if len(sheet.head) > 1]
 
 
@@ -45,9 +44,8 @@ def _by_scene(place: Place, names: Sequence[str], rows: Sequence[Row]) -> Sheet:
 
 
 def _by_figure(name: str, rows: Sequence[Row]) -> Sheet:
-    with_it = [row for row in rows if name in row.figures]
-    places = list(dict.fromkeys(_place(row) for row in with_it))
-    columns = [_column(name, [row for row in with_it if _place(row) == place]) for place in places]
+    places = placed(row for row in rows if name in row.figures)
+    columns = [_column(name, here) for here in places.values()]
     return Sheet(heading(figure(name)), ("policy", *(title(place) or "value" for place in places)), _lines(columns))
 
 
@@ -59,14 +57,15 @@ def _lines(columns: Sequence[dict[str, Cell]]) -> tuple[tuple[str, tuple[Cell, .
 def _column(name: str, rows: Iterable[Row]) -> dict[str, Cell]:
     """One figure of every policy. Who left more unanswered than others is not among the best of anything else."""
     kind, rows = figure(name), list(rows)
-    served = {row.policy for row in rows if row.figures.get("success", 1.0) >= (1 - TIE) * _most_served(rows)}
-    values = {row.policy: row.figures[name] for row in rows if name in row.figures and row.policy in served}
-    best = best_of(values, kind.better)
+    best = best_of({row.policy: row.figures[name] for row in served(rows) if name in row.figures}, kind.better)
     return {row.policy: Cell(_text(row, name, kind), row.policy in best) for row in rows}
 
 
-def _most_served(rows: Iterable[Row]) -> float:
-    return max((row.figures["success"] for row in rows if "success" in row.figures), default=0.0)
+def served(rows: Iterable[Row]) -> list[Row]:
+    """Those of policies that left no more requests unanswered than others did."""
+    rows = list(rows)
+    most = max((row.figures["success"] for row in rows if "success" in row.figures), default=0.0)
+    return [row for row in rows if row.figures.get("success", most) >= (1 - TIE) * most]
 
 
 def _text(row: Row, name: str, kind: Figure) -> str:
@@ -91,5 +90,9 @@ def title(place: Place) -> str:
     return ", ".join(part for part in (scene, "" if load is None else f"load {load:g}") if part)
 
 
-def _place(row: Row) -> Place:
-    return row.scene, row.load
+def placed(rows: Iterable[Row]) -> dict[Place, list[Row]]:
+    """Rows by scene and load, in their order."""
+    found: dict[Place, list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.scene, row.load), []).append(row)
+    return found

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from pointsman.config.experiment import Paper, paper_of
 from pointsman.observe.table import BEST
+from pointsman.simulate.experiments.champion import against_all
 from pointsman.simulate.experiments.claims import judged
 from pointsman.simulate.experiments.layout import Sheet, sheets, title
 from pointsman.simulate.experiments.results import Results
@@ -28,14 +29,22 @@ def listed(known: Mapping[str, Path], out: Console) -> None:
     out.print("", "pointsman sim experiment NAME --quick shows in seconds what one does.", sep="\n", style="dim")
 
 
+def all_sheets(paper: Paper, results: Results) -> list[Sheet]:
+    """Every table: those that are asked for, and the champion's."""
+    found = [sheet for spec in paper.table for sheet in sheets(spec, results)]
+    if not paper.champion:
+        return found
+    names = list(dict.fromkeys(name for spec in paper.table for name in spec.figures))
+    return [against_all(paper.champion, names, results.rows), *found]
+
+
 def tell(paper: Paper, results: Results, out: Console) -> None:
     """Tables, then each claim and whether it holds, then what was simulated."""
     out.print(Text(paper.title, style="bold"), Text(paper.question.strip()), sep="\n")
     if results.quick:
         out.print(Text(QUICK, style="yellow"))
-    for spec in paper.table:
-        for sheet in sheets(spec, results):
-            out.print("", Text(sheet.title, style="bold"), _table(sheet), sep="\n")
+    for sheet in all_sheets(paper, results):
+        out.print("", Text(sheet.title, style="bold"), _table(sheet), sep="\n")
     out.print()
     for claim in paper.claim:
         out.print(Text(f"Expected: {claim.says}"))
