@@ -21,6 +21,8 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 
+import msgspec
+
 from pointsman.brain.costs.step_time import StepTime
 from pointsman.engine.batch import Batch, Seat
 from pointsman.engine.core import Limits, StepResult, Totals
@@ -98,7 +100,7 @@ class MacroTimeline:
                 if self._stretch is None and not (arrivals and arrivals[0][0] <= moment):
                     self._form(moment)
             elif self._stretch is not None and self._end <= now:
-                self._complete(self._end)
+                self._complete(self._stretch)
             else:
                 return
 
@@ -112,6 +114,7 @@ class MacroTimeline:
             seat = self._running.pop(sequence)
             if seat.decoding:
                 sequence.generated = seat.gain + self._begun - (self._stretch is not None)
+                self._totals.generated_tokens += max(0, self._entered - 1)
                 self._batch.leave(seat)
             self._free(seat, self._begun)
         elif sequence.order:
@@ -138,8 +141,13 @@ class MacroTimeline:
         """Counters since the start; the step in progress counts as a step, and with its whole length."""
         self.advance(now)
         self._enter_until(now)
-        self._totals.evicted_blocks = self.pool.evicted
-        return self._totals
+        totals, stretch = msgspec.structs.replace(self._totals), self._stretch
+        totals.evicted_blocks = self.pool.evicted
+        if stretch is not None:
+            totals.steps += self._entered
+            totals.busy_seconds += stretch.length(self._entered)
+            totals.generated_tokens += (self._entered - 1) * self._batch.count
+        return totals
 
     # Arrivals, and where they end a stretch
 
@@ -151,11 +159,9 @@ class MacroTimeline:
         sequence.order = self._arrived
         sequence.arrival = moment
         self._waiting.push(sequence)
-        if self._stretch is not None and self._waiting.head() is sequence:
-            self._cut(self._stretch.boundary(moment))
 
     def _cut_for_arrival(self) -> None:
-        """Let the stretch end where the next arrival can be admitted, unless it stands behind others."""
+        """Let the stretch end where the next arrival can be admitted, unless it will stand behind others."""
         if not self._arrivals or self._stretch is None or len(self._running) >= self.limits.max_num_seqs:
             return
         if self.limits.by_priority or not self._waiting:
@@ -188,7 +194,8 @@ class MacroTimeline:
         if squeezed:
             decodes, context = self._squeeze(chunks, now)
         else:
-            self.pool.take(needed)
+            if needed:
+                self.pool.take(needed)
             if partial is not None:
                 self._grow(partial, chunk, chunks)
             if budget > chunk and self._waiting:
@@ -215,8 +222,6 @@ class MacroTimeline:
         self._chunk = prefill
         self._stretch = Stretch(now, seconds * slowdown, slope * slowdown, steps)
         self._entered = 1
-        self._totals.steps += 1
-        self._totals.busy_seconds += seconds * slowdown
         self._end = self._stretch.end(steps)
         if steps > 1:
             self._cut_for_arrival()
@@ -250,31 +255,30 @@ class MacroTimeline:
             self._enter(self._stretch.ended(now) + 1)
 
     def _enter(self, steps: int) -> None:
-        """Account for the first `steps` steps of the stretch, all of them over but the last."""
-        new, stretch = steps - self._entered, self._stretch
-        if new <= 0 or stretch is None:
+        """Account for what the first `steps` steps of the stretch take, all of them over but the last."""
+        new = steps - self._entered
+        if new <= 0:
             return
         self.pool.take(self._taken(new, self._chunk))
         self._begun += new
+        self._entered = steps
         if self._partial is not None:
             self._grow(self._partial, new * self._chunk, [])
-        totals = self._totals
-        totals.steps += new
-        totals.generated_tokens += new * self._batch.count
-        totals.busy_seconds += stretch.length(steps) - stretch.length(self._entered)
-        self._entered = steps
 
-    def _complete(self, now: float) -> None:
+    def _complete(self, stretch: Stretch) -> None:
         """The stretch is over: deliver what its last step brought, and form the next."""
-        stretch = self._stretch
-        assert stretch is not None
-        self._enter(stretch.steps)
+        now, steps, totals, batch = self._end, stretch.steps, self._totals, self._batch
+        if steps > self._entered:
+            self._enter(steps)
         self._longest.add(self._begun, stretch.last())
-        self._stretch, self._end = None, inf
-        self._totals.generated_tokens += self._batch.count
-        result = StepResult(self._first_tokens(now), self._ends(now))
-        if result.emitted or result.finished:
-            self._deliver(now, result)
+        self._stretch, self._end, self._entered = None, inf, 0
+        totals.steps += steps
+        totals.busy_seconds += stretch.length(steps)
+        totals.generated_tokens += steps * batch.count
+        if self._fresh or batch.first_end() == self._begun:
+            result = StepResult(self._first_tokens(now), self._ends(now))
+            if result.emitted or result.finished:
+                self._deliver(now, result)
         self._form(now)
 
     def _first_tokens(self, now: float) -> list[Sequence]:

@@ -132,13 +132,17 @@ class RunPool:
             piece = next(iter(queue))
             taken = piece.high - piece.low
             if taken > count:
+                piece.high -= count
                 taken = count
             else:
+                piece.high = piece.low
                 del queue[piece]
-            piece.high -= taken
             count -= taken
-            if piece.run is not None:
-                self._evict(piece.run, piece, taken)
+            run = piece.run
+            if run is not None:
+                self.evicted += taken
+                self.cached -= taken
+                self._evict(run, piece)
 
     def publish(self, holding: Holding, blocks: int) -> None:
         """Let the first `blocks` blocks of the holding's chain be in the cache, as far as they are its to write."""
@@ -231,11 +235,9 @@ class RunPool:
         else:
             del run.depths[depth]
 
-    def _evict(self, run: Run, piece: Piece, count: int) -> None:
-        """`piece`, the run's deepest, has just lost `count` blocks at its end."""
+    def _evict(self, run: Run, piece: Piece) -> None:
+        """`piece`, the run's deepest, has lost blocks at its end."""
         run.cached = piece.high
-        self.cached -= count
-        self.evicted += count
         if piece.high == piece.low:
             del run.pieces[0]
             if not run.cached:
