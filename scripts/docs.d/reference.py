@@ -1,4 +1,4 @@
-"""Writes docs/reference and the page of results; with `check`, fails if what is there differs."""
+"""Writes docs/reference and the page of results; with `check`, fails if a page that is there differs."""
 
 import sys
 from pathlib import Path
@@ -34,6 +34,11 @@ def main(arguments: list[str]) -> int:
         if arguments == ["check"]:
             stale += [name] if not path.exists() or path.read_text(encoding="utf-8") != text else []
         else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    if not arguments:
+        for name, text in results.figures().items():
+            path = DOCS / "explanation" / "figures" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if stale:

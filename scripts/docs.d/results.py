@@ -5,16 +5,20 @@ from pathlib import Path
 from textwrap import fill
 
 import msgspec
+from charts import chart
 from markdown import code
 
 from pointsman.config.experiment import Claim, Paper, paper_of, shipped
 from pointsman.simulate.experiments.claims import Verdict, judged
-from pointsman.simulate.experiments.layout import Cell, Sheet, title
+from pointsman.simulate.experiments.figures import figure
+from pointsman.simulate.experiments.layout import Cell, Sheet, heading, title
 from pointsman.simulate.experiments.results import Results
 from pointsman.simulate.experiments.tell import all_sheets
 
 FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
 WIDTH = 120
+OURS = "fastest_completion"
+"""What figures set off from the others."""
 FEW = 6
 """Verdicts of one claim that are told one by one; of more, the failures and a count."""
 
@@ -38,6 +42,17 @@ def page() -> str:
     return _HEAD + "\n".join(contents) + "\n\n" + "\n".join(_section(*one) for one in kept)
 
 
+def figures() -> dict[str, str]:
+    """The SVG files it shows, by name."""
+    found = ((name, paper_of(name), _results(name)) for name in shipped())
+    return {
+        f"{name}-{each}.svg": chart(each, results, paper.champion or OURS)
+        for name, paper, results in found
+        if results is not None
+        for each in paper.chart
+    }
+
+
 def _results(name: str) -> Results | None:
     path = FOLDER / f"{name}.json"
     return msgspec.json.decode(path.read_bytes(), type=Results) if path.exists() else None
@@ -48,12 +63,17 @@ def _section(name: str, paper: Paper, results: Results) -> str:
         f"## {paper.title}",
         paper.question.strip(),
         *([f"**Answer.** {paper.answer.strip()}"] if paper.answer else []),
+        *(f"![{heading(figure(each))} of each policy](figures/{name}-{each}.svg)" for each in paper.chart),
         *(_table(sheet) for sheet in all_sheets(paper, results)),
         "\n".join(line for claim in paper.claim for line in _claim(claim, judged(claim, results.rows))),
         "\n\n".join(_notes(results)),
-        f"```\npointsman sim experiment {name} --traces DIRECTORY\n```",
+        f"```\npointsman sim experiment {name}{' --traces DIRECTORY' if _traced(paper) else ''}\n```",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _traced(paper: Paper) -> bool:
+    return any("trace" in settings for settings in (paper.settings, paper.grid, *paper.scene))
 
 
 def _claim(claim: Claim, verdicts: list[Verdict]) -> Iterator[str]:

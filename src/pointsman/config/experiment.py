@@ -73,7 +73,7 @@ class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of an experiment. `answer`: what came out, written by whoever has looked at the results (Markdown).
 
-    `champion`: the policy that is put against the best of all others.
+    `champion`: the policy that is put against the best of all others; `chart`: figures to draw.
     """
 
     title: str
@@ -86,6 +86,7 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     table: Annotated[tuple[TableSpec, ...], Meta(min_length=1)]
     claim: tuple[Claim, ...] = ()
     champion: str = ""
+    chart: tuple[str, ...] = ()
 
 
 def shipped() -> dict[str, Path]:

@@ -48,9 +48,9 @@ def with_scene(results: Results, scene: str, rows: Sequence[Row], notes: Sequenc
 
 
 def wanted(paper: Paper) -> frozenset[str]:
-    """Names of the figures that are shown or claimed."""
+    """Names of the figures that are shown, drawn or claimed."""
     shown = {name for table in paper.table for name in table.figures}
-    return frozenset(shown | {claim.figure for claim in paper.claim} | {"success"})
+    return frozenset(shown | {claim.figure for claim in paper.claim} | {"success", *paper.chart})
 
 
 def rows_of(scene: str, results: Iterable[PolicyRuns], names: frozenset[str], load: float | None = None) -> list[Row]:
