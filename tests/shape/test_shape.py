@@ -21,6 +21,7 @@ COVERED_ELSEWHERE = {
     "observe/figures.py": "tests/unit/observe/test_report.py",
     "reload.py": "tests/e2e/gateway/test_reload.py",
     "serve.py": "tests/agreement/test_gateway_run.py",
+    "wire/http1/messages.py": "tests/unit/wire/http1/test_request.py",
     "workers/link.py": "tests/e2e/workers/test_sharing.py",
     "workers/member.py": "tests/e2e/workers/test_sharing.py",
     "workers/process.py": "tests/e2e/workers/test_lives.py",

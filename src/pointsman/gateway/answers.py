@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import msgspec
-
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.wire.http1.heads import response_lines
-from pointsman.wire.http1.response import ResponseHead
-from pointsman.wire.openai.account import Usage, usage_of
+from pointsman.wire.http1.messages import ResponseHead
+from pointsman.wire.openai.chunk import Usage, usage_of
 from pointsman.wire.openai.errors import error_status, is_error
 
 ACCOUNTED_BYTES = 1024 * 1024
@@ -36,13 +35,6 @@ def verdict_on(status: int) -> Verdict:
     if status in _BUSY:
         return Verdict.BUSY
     return Verdict.FAIL if status in _FAILED else Verdict.OK
-
-
-class Kept(msgspec.Struct, frozen=True):
-    """A node's own error answer, ready to be sent."""
-
-    lines: bytes
-    body: bytes
 
 
 class Progress(Protocol):

@@ -192,7 +192,7 @@ class Gateway:
             self.dispatcher,
             route_table(settings.routes, settings.allow_paths),
             Access(settings.api_keys),
-            Intake(self.driver, self._clock, settings.timeouts, settings.chain_secret, pools),
+            Intake(self.dispatcher, self._clock, settings.timeouts, settings.chain_secret, pools),
             Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
             self._started_at,
         )

@@ -11,7 +11,8 @@ from typing import Protocol
 from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
-from pointsman.gateway.answers import HELD_BACK, Answer, Kept, KeptAnswer, PlainAnswer, Progress
+from pointsman.gateway.answers import HELD_BACK, Answer, KeptAnswer, PlainAnswer, Progress
+from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.stream_answer import StreamAnswer
@@ -19,7 +20,7 @@ from pointsman.gateway.targets import Target
 from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import request_head
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.sse import EventTooLarge
 
 END_AWAITED_S = 0.05

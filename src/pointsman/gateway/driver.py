@@ -8,14 +8,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome
-from pointsman.brain.model.reports import NodeReport
+from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.sharing import Share
+from pointsman.brain.model.sharing import PeerReport, Share
 from pointsman.clock import Clock
 
 WAKE_GRAIN_S = 0.005
@@ -34,12 +33,46 @@ class Party(Protocol):
     def end(self, error: PointsmanError) -> None: ...
 
 
+class Brain(Protocol):
+    """What is driven: a dispatcher, or what stands in front of one and writes down what it is told."""
+
+    def submit(self, request: Request, now: float) -> list[Order]: ...
+
+    def cancel(self, ticket_id: int, now: float) -> list[Order]: ...
+
+    def first_token(self, lease_id: int, now: float) -> list[Order]: ...
+
+    def tokens(self, lease_id: int, count: int, now: float) -> list[Order]: ...
+
+    def finished(self, lease_id: int, outcome: Outcome, now: float) -> list[Order]: ...
+
+    def report(self, report: NodeReport, now: float) -> list[Order]: ...
+
+    def feedback(self, report: ClientReport, now: float) -> list[Order]: ...
+
+    def share(self, now: float) -> list[Order]: ...
+
+    def hear(self, report: PeerReport, now: float) -> list[Order]: ...
+
+    def tick(self, now: float) -> list[Order]: ...
+
+    def next_deadline(self) -> float | None: ...
+
+    def knows(self, model: str) -> bool: ...
+
+    def models(self) -> list[str]: ...
+
+    def available(self) -> int: ...
+
+    def standing(self) -> str: ...
+
+
 class Driver:
     """Between the brain and what it orders about. `tell` takes what other gateways are to know."""
 
     def __init__(
         self,
-        dispatcher: Dispatcher,
+        dispatcher: Brain,
         clock: Clock,
         loop: asyncio.AbstractEventLoop,
         probe: Callable[[NodeSpec], None],

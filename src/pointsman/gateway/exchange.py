@@ -14,10 +14,10 @@ from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
 from pointsman.brain.model.orders import Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
-from pointsman.gateway.answers import Kept
 from pointsman.gateway.attempt import Attempt
 from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
+from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.server import ClientConnection
 from pointsman.gateway.settings import Timeouts

@@ -7,7 +7,7 @@ import msgspec
 from pointsman.gateway.targets import Target
 from pointsman.gateway.upstream import UpstreamConnection
 from pointsman.wire.http1.heads import simple_request
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import ResponseHead
 
 ANSWER_LIMIT = 8 * 1024 * 1024
 

@@ -4,9 +4,9 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.errors import MethodNotAllowed, ModelNotFound, NoNode, NotFound, PointsmanError, Stopping
 from pointsman.gateway.access import Access
+from pointsman.gateway.driver import Brain
 from pointsman.gateway.exchange import Exchange, Relaying
 from pointsman.gateway.feedback import PATH as FEEDBACK
 from pointsman.gateway.feedback import answer_to, read_feedback
@@ -15,7 +15,7 @@ from pointsman.gateway.reply import Reply
 from pointsman.gateway.routes import Route
 from pointsman.gateway.server import ClientConnection
 from pointsman.wire.http1.heads import own_lines
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 
 _JSON = b"application/json"
 _MODELS = b"/v1/models"
@@ -37,7 +37,7 @@ class Front:
 
     def __init__(
         self,
-        dispatcher: Dispatcher,
+        dispatcher: Brain,
         routes: dict[bytes, Route],
         access: Access,
         intake: Intake,

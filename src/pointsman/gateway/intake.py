@@ -11,11 +11,11 @@ from pointsman.brain.cache.chain import byte_chain, seed_for, token_chain
 from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode, UnsupportedCoding
 from pointsman.brain.model.request import Chain, Request
 from pointsman.clock import Clock
-from pointsman.gateway.driver import Driver
+from pointsman.gateway.driver import Brain
 from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.work import Events, Work
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.body import Body, present, read_body
 from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
 from pointsman.wire.openai.form import form_field
@@ -31,20 +31,20 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class Intake:
-    """Makes work of requests. Knows the fleet's models through the driver's dispatcher.
+    """Makes work of requests. Knows the fleet's models through `dispatcher`.
 
     `pools` are names under which nodes of plain inference are listed: no model that a client may ask for.
     """
 
     def __init__(
         self,
-        driver: Driver,
+        dispatcher: Brain,
         clock: Clock,
         timeouts: Timeouts,
         secret: bytes = b"",
         pools: frozenset[str] = frozenset(),
     ) -> None:
-        self._dispatcher = driver.dispatcher
+        self._dispatcher = dispatcher
         self._pools = pools
         self._clock = clock
         self._total_s = timeouts.total_s

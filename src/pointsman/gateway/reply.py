@@ -5,7 +5,7 @@ import asyncio
 from pointsman.brain.model.errors import ClientError, MethodNotAllowed, PointsmanError
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.heads import own_lines
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.errors import error_body
 
 

@@ -13,8 +13,6 @@ import logging
 from collections import deque
 from typing import Protocol, cast
 
-import msgspec
-
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.clock import Clock
 from pointsman.gateway.deadlines import Deadlines
@@ -23,7 +21,8 @@ from pointsman.gateway.reply import Reply, error_lines
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.wire.http1.framing import CONTINUE
-from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
+from pointsman.wire.http1.messages import HttpLimits, RequestHead
+from pointsman.wire.http1.request import RequestReader
 from pointsman.wire.openai.errors import error_body
 
 _SMALL_BODY = 64 * 1024
@@ -59,13 +58,16 @@ class Front(Protocol):
         ...
 
 
-class Received(msgspec.Struct, frozen=True, gc=False):
+class Received:
     """A whole request, the front its head met, and why that refused it if the head alone was reason enough."""
 
-    front: Front
-    head: RequestHead
-    body: bytes
-    objection: PointsmanError | None
+    __slots__ = ("body", "front", "head", "objection")
+
+    def __init__(self, front: Front, head: RequestHead, body: bytes, objection: PointsmanError | None) -> None:
+        self.front = front
+        self.head = head
+        self.body = body
+        self.objection = objection
 
 
 class Server:

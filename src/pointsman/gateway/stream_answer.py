@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pointsman.brain.model.errors import NodeFailed
 from pointsman.brain.model.outcome import Outcome, Verdict
-from pointsman.gateway.answers import HELD_BYTES, Kept, Progress, ended, verdict_on
+from pointsman.gateway.answers import HELD_BYTES, Progress, ended, verdict_on
+from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.wire.http1.heads import own_lines, response_lines
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
 from pointsman.wire.openai.errors import error_body, error_status
 from pointsman.wire.sse import EventCutter, event_data

@@ -16,7 +16,8 @@ from pointsman.clock import Clock
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.framing import chunk_body
-from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
+from pointsman.wire.http1.messages import ResponseHead
+from pointsman.wire.http1.response import Garbage, ResponseReader
 
 SEE_OUT_S = 0.5
 """How long a node may take to end the body of a stream that has said `[DONE]`."""

@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from pointsman.brain.model.request import Request
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 
 Events = Literal["choices", "typed", "unread"]

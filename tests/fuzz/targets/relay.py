@@ -12,15 +12,15 @@ from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
 from pointsman.clock import ManualClock
-from pointsman.gateway.answers import Kept
 from pointsman.gateway.attempt import Attempt
+from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.targets import Target
 from pointsman.gateway.upstream import UpstreamConnection
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 
 SEEDS = [*events.SEEDS, BEFORE + b"a" + AFTER + BEFORE + rb"\u00e9\"" + AFTER + b"data: [DONE]\n\n"]
 WORDS = (*events.WORDS, BEFORE, AFTER)

@@ -7,7 +7,8 @@ from tests.support.smuggling import AMBIGUOUS, SECOND, UNUSUAL
 from pointsman.brain.model.errors import ClientError
 from pointsman.wire.http1.heads import request_head
 from pointsman.wire.http1.lines import HOP_BY_HOP
-from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
+from pointsman.wire.http1.messages import HttpLimits, RequestHead
+from pointsman.wire.http1.request import RequestReader
 
 SEEDS = [raw + SECOND for raw in (*AMBIGUOUS.values(), *UNUSUAL.values()) if len(raw) < 2000] + [*UNUSUAL.values()]
 WORDS = (

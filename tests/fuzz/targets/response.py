@@ -9,7 +9,8 @@ from tests.support.answers import BROKEN, ODD, SURPLUS
 from pointsman.wire.http1.framing import chunk_body
 from pointsman.wire.http1.heads import response_lines
 from pointsman.wire.http1.lines import HOP_BY_HOP
-from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
+from pointsman.wire.http1.messages import ResponseHead
+from pointsman.wire.http1.response import Garbage, ResponseReader
 
 VLLM = Path(__file__).parents[2] / "fixtures" / "vllm"
 SEEDS = [raw for raw in (*BROKEN.values(), *ODD.values(), *SURPLUS.values()) if len(raw) < 2000]

@@ -13,17 +13,16 @@ from pointsman.gateway.intake import Intake
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.work import Work
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 
 ROUTES = route_table({"/classify": PlainRoute(pool="vision")})
 
 
-class Driver:
-    """Knows models through itself, as the driver does through its dispatcher."""
+class Brain:
+    """Knows models, and no more."""
 
     def __init__(self, *models: str) -> None:
         self._models = list(models)
-        self.dispatcher = self
 
     def models(self) -> list[str]:
         return self._models
@@ -47,15 +46,15 @@ def work(body: Any, path: str = "/v1/chat/completions", models: tuple[str, ...] 
         onward=b"",
         expects_continue=False,
     )
-    driver: Any = Driver(*models)
-    intake = Intake(driver, ManualClock(100.0), Timeouts(), b"secret")
+    brain: Any = Brain(*models)
+    intake = Intake(brain, ManualClock(100.0), Timeouts(), b"secret")
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return intake.work(ROUTES[path.encode()], head, data, "t")
 
 
 def test_a_pool_of_plain_inference_is_no_model() -> None:
-    driver: Any = Driver("images", "m")
-    intake = Intake(driver, ManualClock(100.0), Timeouts(), b"secret", frozenset({"images"}))
+    brain: Any = Brain("images", "m")
+    intake = Intake(brain, ManualClock(100.0), Timeouts(), b"secret", frozenset({"images"}))
     assert intake.models() == ["m"]
     assert intake._model(None) == "m"
     with pytest.raises(ModelNotFound):

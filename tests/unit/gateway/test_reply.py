@@ -3,7 +3,7 @@
 from typing import Any
 
 from pointsman.gateway.reply import Reply
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 
 
 class Transport:

@@ -9,7 +9,7 @@ from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.server import ClientConnection, Server
 from pointsman.gateway.settings import Limits, Timeouts
-from pointsman.wire.http1.request import RequestHead
+from pointsman.wire.http1.messages import RequestHead
 
 
 class Front:

@@ -6,8 +6,7 @@ from typing import cast
 from pointsman.gateway.answers import HELD_BYTES
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.stream_answer import StreamAnswer
-from pointsman.wire.http1.request import RequestHead
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import RequestHead, ResponseHead
 from pointsman.wire.openai.account import ChatAccount
 
 ASKED = RequestHead(

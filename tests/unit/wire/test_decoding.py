@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.wire.decoding import decoder, mended
-from pointsman.wire.openai.account import ChatAccount, TypedAccount, usage_of
+from pointsman.wire.openai.account import ChatAccount, TypedAccount
+from pointsman.wire.openai.chunk import usage_of
 
 DEEP = b"[" * 50_000 + b"]" * 50_000
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from pointsman.wire.http1.lines import status_line
-from pointsman.wire.http1.request import RequestHead
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import RequestHead, ResponseHead
 
 
 def request_head(client: RequestHead, prefix: bytes, node_lines: bytes, request_id: bytes, length: int) -> bytes:

@@ -10,13 +10,13 @@ else RFC 9112 forbids is refused behind each head: codings other than `chunked`,
 import re
 from typing import Protocol
 
-import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, HeadTooLarge, PointsmanError
 from pointsman.wire.http1.behalf import NOBODY, onward
 from pointsman.wire.http1.ends import Chunks, EmptyLine
 from pointsman.wire.http1.lines import Headers
+from pointsman.wire.http1.messages import HttpLimits, RequestHead
 from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated
 
 _FRAMING_PER_BYTE = 8
@@ -30,32 +30,6 @@ _LINE = re.compile(
 """Method; path and query, or `*`; what follows the authority of an absolute target; minor version."""
 _AUTHORITY = re.compile(_HOST + rb"*[ \t]*")
 _UNFINISHED_LINE = re.compile(rb"(?:\r\n)*([^\r\n]*\r?)")
-
-
-class HttpLimits(msgspec.Struct, frozen=True):
-    """Sizes in bytes beyond which a message is refused; `headers` is a count."""
-
-    head: int = 16 * 1024
-    headers: int = 100
-    body: int = 64 * 1024 * 1024
-
-
-class RequestHead(msgspec.Struct, frozen=True, kw_only=True):
-    """A request up to its body, but for its length: heads that differ in nothing else are one value.
-
-    `target` is in origin form (or `*`), also when the client sent an absolute one, and `path` is it without its query;
-    `fields` is for look-up, names in lower case; `onward` are the header lines that travel on; `expects_continue` tells
-    that the client waits for a 100.
-    """
-
-    method: bytes
-    target: bytes
-    path: bytes
-    fields: dict[bytes, bytes]
-    onward: bytes
-    keep_alive: bool
-    modern: bool
-    expects_continue: bool
 
 
 class RequestSink(Protocol):
@@ -76,6 +50,7 @@ class RequestReader:
     connection is not read. Set `peer` before the first byte, if it is anybody.
     """
 
+    __deletable__ = ("_parser", "_sink")  # mypyc wants to know
     __slots__ = (
         "_body",
         "_chunks",

@@ -7,31 +7,17 @@ before them as it does behind them, between two messages or between two chunks.
 
 from typing import Protocol
 
-import msgspec
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from pointsman.wire.http1.coding import BadCoding, Decoding, decoding_of
 from pointsman.wire.http1.lines import OURS_IN_RESPONSES, Headers, forwarded, status_line
+from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.http1.repeated import Repeated
 
 _HEAD_LIMIT = 64 * 1024  # bytes
 _LAST_STATUS = 599
 _CHUNK_OF_LINES_END = b"\n\r\n"
 """How a head ends, and a chunk of whole lines. A size line, of which llhttp tells nothing, does not end so."""
-
-
-class ResponseHead(msgspec.Struct, frozen=True):
-    """Status and headers of a response, but for its length: heads that differ in nothing else are one value.
-
-    `lines` are the status line and the headers that travel on, `fields` is for look-up, names in lower case.
-    `until_close` tells that only the end of the connection ends the body. A coding that is undone is not shown.
-    """
-
-    status: int
-    lines: bytes
-    fields: dict[bytes, bytes]
-    is_event_stream: bool
-    until_close: bool
 
 
 class Garbage(Exception):
@@ -55,6 +41,7 @@ class ResponseReader:
     need not be fed.
     """
 
+    __deletable__ = ("_parser", "_sink")  # mypyc wants to know
     __slots__ = (
         "_begun",
         "_decoding",

@@ -6,88 +6,13 @@ member that matters. A quoted `"usage"` inside a text is written `\\"usage\\"` i
 
 from typing import Protocol
 
-import msgspec
-
-from pointsman.wire.decoding import decoder, mended
 from pointsman.wire.openai.alike import Alike
+from pointsman.wire.openai.chunk import Answer, Chunk, Usage, read_chunk, says, usage_from
 from pointsman.wire.sse import data_event, event_data
 
-
-class Usage(msgspec.Struct, frozen=True, gc=False):
-    """Tokens, 0 where the engine does not say; `cached` is None then."""
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int | None = None
-
-
-class _Details(msgspec.Struct, gc=False):
-    cached_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct, gc=False):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    prompt_tokens_details: _Details | None = None
-    input_tokens_details: _Details | None = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    content: msgspec.Raw = msgspec.Raw()
-    reasoning_content: msgspec.Raw = msgspec.Raw()
-    reasoning: msgspec.Raw = msgspec.Raw()
-    refusal: msgspec.Raw = msgspec.Raw()
-    tool_calls: msgspec.Raw = msgspec.Raw()
-    function_call: msgspec.Raw = msgspec.Raw()
-
-    def says_something(self) -> bool:
-        return (
-            _says(self.content)
-            or _says(self.reasoning_content)
-            or _says(self.reasoning)
-            or _says(self.refusal)
-            or _says(self.tool_calls)
-            or _says(self.function_call)
-        )
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int = 0
-    text: str | None = None
-    delta: _Delta | None = None
-    finish_reason: msgspec.Raw = msgspec.Raw()
-
-    def says_something(self) -> bool:
-        return bool(self.text) or (self.delta is not None and self.delta.says_something())
-
-
-class _Answer(msgspec.Struct, gc=False):
-    usage: _Usage | None = None
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    error: msgspec.Raw = msgspec.Raw()
-    type: str = ""
-    object: str = ""
-    response: _Answer | None = None
-    message: _Answer | str | None = None
-
-    def is_error(self) -> bool:
-        return _says(self.error) or self.object == "error"
-
-
-MOST_TOKENS = 10**9
-"""No request has more; a count beyond it, or below 0, counts as not said."""
-_NOTHING = (b"null", b'""', b"[]")
-_EMPTY = _Chunk()
 _DONE = data_event(b"[DONE]")
-_decode_chunk = decoder(_Chunk)
-_decode_answer = decoder(_Answer)
+_FINAL = frozenset(("message_stop", "response.completed", "response.incomplete"))
+_FAILED = frozenset(("error", "response.failed"))
 
 
 class StreamAccount(Protocol):
@@ -147,16 +72,16 @@ class ChatAccount(Alike):
             return False
         if not data:
             return False
-        chunk = _read_chunk(data)
+        chunk = read_chunk(data)
         if chunk.is_error():
             self.error = data
         if chunk.usage is not None:
-            self.usage = _usage(chunk.usage)
+            self.usage = usage_from(chunk.usage)
         choices = chunk.choices or ()
         says_something = False
         for choice in choices:
             says_something = says_something or choice.says_something()
-            if _says(choice.finish_reason):
+            if says(choice.finish_reason):
                 self._finished.add(choice.index)
         self.content_events += says_something
         return chunk.usage is not None and not choices
@@ -166,9 +91,6 @@ class TypedAccount(Alike):
     """Streams of typed events (`/v1/responses`, `/v1/messages`): a final type ends them."""
 
     __slots__ = ("done", "error", "usage")
-
-    _FINAL = frozenset(("message_stop", "response.completed", "response.incomplete"))
-    _FAILED = frozenset(("error", "response.failed"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -181,14 +103,14 @@ class TypedAccount(Alike):
         if data == b"[DONE]":
             self.done = True
             return False
-        chunk = _read_chunk(data)
-        if chunk.type in self._FAILED or chunk.is_error():
+        chunk = read_chunk(data)
+        if chunk.type in _FAILED or chunk.is_error():
             self.error = data
         if "delta" in chunk.type:
             self.content_events += 1
             if chunk.usage is None and not self.error:
                 self._remember(event)
-        self.done = self.done or chunk.type in self._FINAL
+        self.done = self.done or chunk.type in _FINAL
         self._take_usage(chunk)
         return False
 
@@ -199,12 +121,12 @@ class TypedAccount(Alike):
         """Of the two makes of such streams' clients one goes by the event's name, the other by its `error`."""
         return b"event: error\n" + data_event(b'{"type":"error",' + error[1:]) + _DONE
 
-    def _take_usage(self, chunk: _Chunk) -> None:
+    def _take_usage(self, chunk: Chunk) -> None:
         answer = chunk.response or chunk.message
-        raw = chunk.usage or (answer.usage if isinstance(answer, _Answer) else None)
+        raw = chunk.usage or (answer.usage if isinstance(answer, Answer) else None)
         if raw is None:
             return
-        new = _usage(raw)
+        new = usage_from(raw)
         old = self.usage
         cached = old.cached if new.cached is None else new.cached
         self.usage = Usage(new.prompt or old.prompt, new.completion or old.completion, cached)
@@ -219,47 +141,3 @@ def _says_text_alone(event: bytes) -> bool:
         and (b'"usage"' not in event or (b'"usage":null' in event and event.count(b'"usage"') == 1))
         and b'"error"' not in event
     )
-
-
-def usage_of(body: bytes) -> Usage:
-    """The usage of a whole JSON answer; zeros where it has none."""
-    if b'"usage"' not in body:
-        return Usage()
-    try:
-        answer = _decode_answer(body)
-    except msgspec.DecodeError:
-        return Usage()
-    return _usage(answer.usage) if answer.usage else Usage()
-
-
-def _says(raw: msgspec.Raw) -> bool:
-    """Whether a raw member is there and not empty."""
-    return bool(raw) and bytes(raw) not in _NOTHING
-
-
-def _read_chunk(data: bytes) -> _Chunk:
-    try:
-        return _decode_chunk(data)
-    except msgspec.DecodeError:
-        return _read_mended(data)
-
-
-def _read_mended(data: bytes) -> _Chunk:
-    """A chunk that may hold half a character pair, which engines write and msgspec refuses."""
-    again = mended(data)
-    try:
-        return _EMPTY if again is data else _decode_chunk(again)
-    except msgspec.DecodeError:
-        return _EMPTY
-
-
-def _usage(raw: _Usage) -> Usage:
-    details = raw.prompt_tokens_details or raw.input_tokens_details
-    cached = _count(details.cached_tokens if details else raw.cache_read_input_tokens)
-    prompt = _count(raw.prompt_tokens) or _count(raw.input_tokens) or 0
-    return Usage(prompt, _count(raw.completion_tokens) or _count(raw.output_tokens) or 0, cached)
-
-
-def _count(tokens: int | None) -> int | None:
-    """What is told, if it can be."""
-    return tokens if tokens is not None and 0 <= tokens <= MOST_TOKENS else None

@@ -3,8 +3,7 @@
 import pytest
 
 from pointsman.wire.http1.heads import own_lines, request_head, response_lines
-from pointsman.wire.http1.request import RequestHead
-from pointsman.wire.http1.response import ResponseHead
+from pointsman.wire.http1.messages import RequestHead, ResponseHead
 
 
 def test_request_head() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.support.smuggling import AMBIGUOUS, CHAT, PATH, SECOND, UNUSUAL, by_length
 
 from pointsman.brain.model.errors import BadRequest, BodyTooLarge, ClientError, HeadTooLarge
-from pointsman.wire.http1.request import HttpLimits, RequestHead, RequestReader
+from pointsman.wire.http1.messages import HttpLimits, RequestHead
+from pointsman.wire.http1.request import RequestReader
 
 
 class Sink:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.support.answers import BODY, BROKEN, ODD, SURPLUS
 
 from pointsman.wire.http1.framing import chunk_body
-from pointsman.wire.http1.response import Garbage, ResponseHead, ResponseReader
+from pointsman.wire.http1.messages import ResponseHead
+from pointsman.wire.http1.response import Garbage, ResponseReader
 
 
 class Sink:

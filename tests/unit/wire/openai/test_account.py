@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.wire.openai.account import ChatAccount, TypedAccount, Usage, usage_of
+from pointsman.wire.openai.account import ChatAccount, TypedAccount
+from pointsman.wire.openai.chunk import Usage
 from pointsman.wire.sse import EventCutter, data_event
 
 VLLM = Path(__file__).parents[3] / "fixtures" / "vllm"
@@ -187,13 +188,6 @@ def test_last_words() -> None:
     assert not account.succeeded()
 
 
-def test_usage_of_whole_answers() -> None:
-    full = b'{"usage":{"prompt_tokens":3,"completion_tokens":4,"prompt_tokens_details":{"cached_tokens":2}}}'
-    assert usage_of(full) == Usage(3, 4, 2)
-    assert usage_of(b'{"usage":{"input_tokens":3,"output_tokens":4}}') == Usage(3, 4, None)
-    assert usage_of(b'{"usage":null}') == usage_of(b"{}") == usage_of(b'"usage"') == Usage()
-
-
 def test_a_choice_that_ends_beside_one_that_goes_on() -> None:
     account = ChatAccount(2)
     account.see(chunk('{"choices":[{"index":0,"text":"a","finish_reason":null}]}'))
@@ -207,14 +201,9 @@ def test_a_choice_that_ends_beside_one_that_goes_on() -> None:
 @pytest.mark.parametrize("tokens", ["-1", "1000000001", "1000000000000000000", "99999999999999999999999"])
 def test_counts_that_cannot_be_are_not_told(tokens: str) -> None:
     wrong = f'"prompt_tokens":{tokens},"prompt_tokens_details":{{"cached_tokens":{tokens}}}'
-    assert usage_of(f'{{"usage":{{{wrong},"completion_tokens":{tokens}}}}}'.encode()) == Usage()
     account = ChatAccount()
     account.see(chunk(f'{{"choices":[],"usage":{{{wrong},"completion_tokens":{tokens}}}}}'))
     assert account.usage == Usage()
     typed = TypedAccount()
     typed.see(chunk(f'{{"type":"response.completed","response":{{"usage":{{"input_tokens":{tokens}}}}}}}'))
     assert typed.usage == Usage()
-
-
-def test_a_count_that_cannot_be_hides_no_other() -> None:
-    assert usage_of(b'{"usage":{"prompt_tokens":3,"completion_tokens":-4}}') == Usage(3, 0, None)
