@@ -1,22 +1,25 @@
 """From lines of a recording to a trace.
 
-A gateway that counts chunks of prompts in bytes knows how many tokens a chunk has only on average: here that is taken
-over all requests of a model, and the chunks are laid out anew as blocks of equal size in tokens. Block j is as equal
-in two prompts as the chunk in which it ends.
+A gateway counts chunks of prompts in bytes, unless prompts are token ids. Here they are laid out anew, as blocks of
+equal size in tokens: block j is as equal in two prompts as the chunk in which it ends (`chunk_tokens.py` tells which).
 
 Dialogues are recognised by their prompts. A turn's pause is known, as the recording tells when the answer before it
 ended; and of an answer that is asked on, the blocks are those of the next prompt.
 """
 
 from collections.abc import Iterable, Sequence
-from math import ceil
 
+import numpy as np
+
+from .chunk_tokens import ChunkTokens
 from .dialogues import Turn, turns_of
 from .recording_line import Recorded
 from .rows import Trace, TraceError, TraceRow
 
-BLOCK_TOKENS = 64
-"""Tokens of the blocks that chunks of bytes become: about what 256 bytes are, and a multiple of engines' blocks."""
+BLOCK_TOKENS = 32
+"""Tokens of the blocks that chunks of bytes become: half of what a chunk has, and a multiple of engines' blocks."""
+
+ROUNDING = 1e-6
 
 
 def as_trace(name: str, lines: Iterable[Recorded], skipped: int = 0, first_problem: str = "") -> Trace:
@@ -36,16 +39,6 @@ def paired(lines: Iterable[Recorded]) -> list[tuple[Recorded, TraceRow]]:
     ordered = sorted((one for one in lines if one.is_work), key=lambda one: one.timestamp)
     reader = _Reader(ordered)
     return [(line, reader.row(number)) for number, line in enumerate(ordered)]
-
-
-def bytes_per_token(lines: Iterable[Recorded]) -> dict[str, float]:
-    """By model, the mean over its requests whose prompts are known in bytes."""
-    sums: dict[str, tuple[int, int]] = {}
-    for one in lines:
-        if one.input_bytes:
-            size, tokens = sums.get(one.model, (0, 0))
-            sums[one.model] = size + one.input_bytes, tokens + one.input_length
-    return {model: size / tokens for model, (size, tokens) in sums.items()}
 
 
 def _usual_output(lines: Sequence[Recorded]) -> int:
@@ -105,23 +98,19 @@ class _Blocks:
     """Gives hashes short ids, equal for equal prefixes, and chunks of bytes their place among blocks of tokens."""
 
     def __init__(self, lines: Sequence[Recorded]) -> None:
-        self._ratio = bytes_per_token(lines)
+        self._chunks = ChunkTokens(lines)
         self._ids: dict[tuple[int, int], int] = {}
 
     def tokens(self, one: Recorded) -> int:
         """Tokens of each of its blocks."""
-        return round(one.tokens_per_hash) or BLOCK_TOKENS
+        size = one.tokens_per_hash
+        return int(size) if size and size.is_integer() else BLOCK_TOKENS
 
     def of(self, one: Recorded) -> tuple[int, ...]:
-        if not one.hash_ids:
+        if not one.hash_ids or not (one.tokens_per_hash or one.bytes_per_hash):
             return ()
-        size = self.tokens(one)
-        per_hash = one.tokens_per_hash or one.bytes_per_hash / self._ratio.get(one.model, 4.0)
-        if not per_hash:
-            return ()
-        count = min(int(len(one.hash_ids) * per_hash / size + 1e-9), one.input_length // size)
-        ends = (ceil((block + 1) * size / per_hash - 1e-9) - 1 for block in range(count))
+        size, ends = self.tokens(one), self._chunks.ends(one)
+        count = min(int(ends[-1] / size + ROUNDING), one.input_length // size)
+        held_by = np.searchsorted(ends, np.arange(1, count + 1) * size - ROUNDING).tolist()
         ids = self._ids
-        return tuple(
-            [ids.setdefault((one.hash_ids[end], block), len(ids)) for block, end in enumerate(ends)],
-        )
+        return tuple([ids.setdefault((one.hash_ids[link], block), len(ids)) for block, link in enumerate(held_by)])

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from pointsman.workload.blocks import answered_runs, trace_runs
-from pointsman.workload.recording import BLOCK_TOKENS, as_trace, bytes_per_token
+from pointsman.workload.recording import BLOCK_TOKENS, as_trace
 from pointsman.workload.recording_line import Recorded
 from pointsman.workload.rows import TraceError
 from pointsman.workload.runs import ids_of
@@ -36,29 +36,23 @@ def test_chunks_of_tokens_stay_as_they_are() -> None:
 
 
 def test_chunks_of_bytes_become_blocks_of_tokens() -> None:
-    """5 bytes a token: a chunk of 256 has 51.2 tokens, so ten share 512 tokens, eight blocks of 64."""
+    """5 bytes a token: a chunk of 256 has 51.2 tokens, so ten share 512 tokens, sixteen blocks of 32."""
     shared, own = tuple(range(100, 110)), tuple(range(200, 205))
     lines = [
         line(input_length=768, input_bytes=3840, hash_ids=shared + own, bytes_per_hash=256),
         line(input_length=512, input_bytes=2560, hash_ids=shared, bytes_per_hash=256),
     ]
-    assert bytes_per_token(lines) == {"": 5.0}
     first, second = as_trace("r", lines).rows
     assert first.tokens_per_block == second.tokens_per_block == BLOCK_TOKENS
-    assert len(first.block_ids) == 12
-    assert second.block_ids == first.block_ids[:8]
+    assert len(first.block_ids) == 24
+    assert second.block_ids == first.block_ids[:16]
 
 
-def test_a_chunk_that_holds_two_blocks_gives_them_two_ids() -> None:
+def test_a_chunk_that_holds_several_blocks_gives_each_an_id() -> None:
     row = as_trace("r", [line(input_length=640, input_bytes=1280, hash_ids=(1, 2, 3, 4, 5), bytes_per_hash=256)]).rows[
         0
     ]
-    assert len(set(row.block_ids)) == len(row.block_ids) == 10
-
-
-def test_each_model_has_its_own_bytes_per_token() -> None:
-    lines = [line(model="a", input_length=100, input_bytes=400), line(model="b", input_length=100, input_bytes=300)]
-    assert bytes_per_token(lines) == {"a": 4.0, "b": 3.0}
+    assert len(set(row.block_ids)) == len(row.block_ids) == 20
 
 
 def test_what_told_no_length_was_work_as_usual() -> None:
