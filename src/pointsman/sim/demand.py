@@ -93,7 +93,8 @@ class RowAsk(msgspec.Struct, frozen=True):
 class Dialogue(msgspec.Struct, frozen=True):
     """Requests asked one after the other, the first at `start_s`. `session`: its key, "" for none.
 
-    `plain`: share of its requests that ask for no stream, whatever the run's own share.
+    `plain`: share of its requests that ask for no stream, whatever the run's own share. `kind`: of which clients it is,
+    where several are told apart.
     """
 
     start_s: float
@@ -103,6 +104,7 @@ class Dialogue(msgspec.Struct, frozen=True):
     model: str = MODEL
     priority: float = 1.0
     plain: float = 0.0
+    kind: str = ""
 
 
 class Demand(msgspec.Struct, frozen=True):

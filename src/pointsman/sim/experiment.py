@@ -19,6 +19,7 @@ from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.comparison import Window
 from pointsman.observe.record import Journaled, Sink, begin
 from pointsman.sim.alone import alone_on
+from pointsman.sim.by_clients import ClientFigures, by_clients
 from pointsman.sim.clients import Clients, Habits
 from pointsman.sim.cluster import Cluster, Spread, in_turn
 from pointsman.sim.demand import Demand
@@ -91,11 +92,14 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What came of it. Records are in the order in which requests ended."""
+    """What came of it. Records are in the order in which requests ended; `clients` are told apart if there are
+    several kinds.
+    """
 
     summary: Summary
     nodes: tuple[NodeFigures, ...]
     records: tuple[Record, ...]
+    clients: tuple[ClientFigures, ...] = ()
 
 
 def run(experiment: Experiment, tick: Tick, journal: Sink | None = None, observer: Handlers | None = None) -> Run:
@@ -176,7 +180,8 @@ class Stage:
         )
         judged = [record for record in records if not _left_early(record, experiment.slo)]
         summary = summarized(experiment.policy.name, judged, experiment.terms(), nodes, self._forwards)
-        return Run(summary, nodes, records)
+        kinds = [dialogue.kind for dialogue in experiment.demand.dialogues]
+        return Run(summary, nodes, records, by_clients(judged, kinds, experiment.window, experiment.slo))
 
     def _placed(self, placed: Placed) -> None:
         self._forwards += placed.reason == FORWARD

@@ -67,4 +67,5 @@ def _dialogue(kind: ClientKind, session: Session, most_tokens: int) -> Dialogue:
         model=model_of(kind, session.adapter),
         priority=kind.priority,
         plain=kind.plain,
+        kind=kind.name,
     )

@@ -5,6 +5,7 @@ from functools import lru_cache
 import msgspec
 
 from pointsman.config.sim import SimConfig, built
+from pointsman.sim.by_clients import ClientFigures
 from pointsman.sim.disturbed import Disturbance, disturbed
 from pointsman.sim.experiment import Run, Tick, run
 from pointsman.sim.shape import Shape, shape_of
@@ -36,6 +37,7 @@ class Measured(msgspec.Struct, frozen=True):
     summary: Summary
     nodes: tuple[NodeFigures, ...]
     shape: Shape | None = None
+    clients: tuple[ClientFigures, ...] = ()
 
 
 def cases_of(config: SimConfig, policies: tuple[str, ...], label: str = "", *, shaped: bool = False) -> list[Case]:
@@ -59,7 +61,7 @@ def measure(case: Case, tick: Tick) -> Measured:
 
 def measured(result: Run, name: str, seed: int, shape: Shape | None = None) -> Measured:
     """Of a run, what is told, under the name its policy goes by."""
-    return Measured(seed, msgspec.structs.replace(result.summary, name=name), result.nodes, shape)
+    return Measured(seed, msgspec.structs.replace(result.summary, name=name), result.nodes, shape, result.clients)
 
 
 @lru_cache(maxsize=1)  # plans are large, and cases come in their order

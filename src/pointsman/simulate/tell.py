@@ -15,6 +15,7 @@ from pointsman.sim.clients import plain_share
 from pointsman.sim.incidents import told
 from pointsman.sim.statistics import LEVEL, bootstrap
 from pointsman.sim.summary import NodeFigures, Summary
+from pointsman.simulate.client_table import client_table
 from pointsman.simulate.plan import Plan
 from pointsman.simulate.standing import FEW, PolicyRuns, standing
 from pointsman.simulate.verdict import verdict
@@ -30,6 +31,9 @@ def tell(results: Sequence[PolicyRuns], plan: Plan, out: Console) -> None:
     out.print(comparison_table(standing(results, FEW), title=TITLE, caption=_caption(results, out), columns=FEW))
     if len(results) == len(results[0].runs) == 1:
         out.print("", _node_table(results[0].runs[0].nodes), sep="\n")
+    clients = client_table(results)
+    if clients is not None:
+        out.print("", clients, sep="\n")
     if len(results) > 1:
         out.print("", *verdict(results), sep="\n", markup=False, highlight=False)
     out.print("", *notes(plan), sep="\n", style="dim", markup=False, highlight=False)
@@ -97,6 +101,7 @@ def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:
                         "seed": run.seed,
                         "figures": msgspec.to_builtins(run.summary),
                         "nodes": msgspec.to_builtins(run.nodes),
+                        "clients": msgspec.to_builtins(run.clients),
                     }
                     for run in result.runs
                 ],
