@@ -13,6 +13,7 @@ from pointsman.brain.costs.step_time import Linear, Roofline
 from pointsman.engine.core import Core, Limits, StepResult
 from pointsman.engine.macro import MacroTimeline
 from pointsman.engine.sequence import Sequence
+from pointsman.engine.swap import Tier
 from pointsman.engine.timeline import Timeline
 from pointsman.workload.runs import Runs
 
@@ -118,6 +119,7 @@ def workloads(draw: st.DrawFn) -> tuple[list[Ask], Limits, list[float]]:
         max_num_seqs=draw(st.sampled_from([1, 3, 16, 256])),
         max_num_batched_tokens=draw(st.sampled_from([8, 64, 512, 2048])),
         by_priority=draw(st.booleans()),
+        tiers=draw(st.sampled_from([(), (Tier(30, 0.00011),), (Tier(4, 0.00011), Tier(200, 0.00047))])),
     )
     return asks, limits, sorted(random.uniform(0, at + 2) for _ in range(draw(st.integers(0, 12))))
 

@@ -13,20 +13,28 @@ are leading parts of chains, which they give back tail first, and the cache neve
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from pointsman.engine.kv_events import KvEventLog
+
 PRIVATE = -1
 
 
 class BlockPool:
-    """`total` blocks: in use, free with cached content, or free and blank."""
+    """`total` blocks: in use, free with cached content, or free and blank. `log` is told what is evicted."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, log: KvEventLog | None = None) -> None:
         if total < 1:
             raise ValueError(f"an engine needs at least one KV block, got {total}")
         self.total = total
-        self.clear()
+        self._log = log
+        self._forget()
 
     def clear(self) -> None:
         """Forget all content; every block becomes free and blank. Only while no sequence holds any."""
+        self._forget()
+        if self._log is not None:
+            self._log.cleared()
+
+    def _forget(self) -> None:
         self.free = self.total
         self.evicted = 0
         self._references: dict[int, int] = {}  # hash -> sequences holding it; 0: cached and free
@@ -72,6 +80,8 @@ class BlockPool:
             if key >= 0:
                 del self._references[key]
                 self.evicted += 1
+                if self._log is not None:
+                    self._log.removed(key)
             elif available > count:
                 self._queue[key] = available - count
                 self._queue.move_to_end(key, last=False)

@@ -5,8 +5,9 @@ time is over `complete(step, now)` advances them and says who got a token. A ste
 sequences are served first, in order of admission; each computes what it has not yet computed, one token when decoding,
 a chunk of its prompt when prefilling. Then waiting ones are admitted while budget, sequence slots and blocks last. A
 running sequence that finds no block takes those of the last admitted one (with priority scheduling: the least urgent
-one), which starts over later, usually finding much of itself still in the prefix cache. Full blocks enter the prefix
-cache when scheduled, so that sequences of the same step can share them.
+one), which starts over later, usually finding much of itself still in the prefix cache, or has its blocks copied to
+other memory and back where that is quicker. Full blocks enter the prefix cache when scheduled, so that sequences of the
+same step can share them; who listens to the cache's events hears of it when the step is over.
 
 Sequences may be aborted at any time, also while a step that contains them is running; the step then passes them over.
 """
@@ -15,18 +16,21 @@ import msgspec
 
 from pointsman.brain.costs.step_time import StepTime
 from pointsman.engine.blocks import PRIVATE, BlockPool
+from pointsman.engine.kv_events import KvEventBatch, KvEventLog
 from pointsman.engine.sequence import Sequence, Status
+from pointsman.engine.swap import SwapSpace, Tier
 from pointsman.engine.waiting import WaitingQueue
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What bounds an engine's batches. Blocks are `block_size` tokens each."""
+    """What bounds an engine's batches. Blocks are `block_size` tokens each; `tiers` take those of the preempted."""
 
     blocks: int
     block_size: int = 16
     max_num_seqs: int = 256
     max_num_batched_tokens: int = 2048
     by_priority: bool = False
+    tiers: tuple[Tier, ...] = ()
 
     @property
     def capacity_tokens(self) -> int:
@@ -53,10 +57,14 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class StepResult(msgspec.Struct, frozen=True):
-    """Who got a token when the step ended; those who thereby reached `max_tokens` are also in `finished`."""
+    """Who got a token when the step ended; those who thereby reached `max_tokens` are also in `finished`.
+
+    `kv_events`: how the prefix cache changed, for a core that tells; None if it did not.
+    """
 
     emitted: list[Sequence]
     finished: list[Sequence]
+    kv_events: KvEventBatch | None = None
 
 
 class Totals(msgspec.Struct):
@@ -68,18 +76,25 @@ class Totals(msgspec.Struct):
     prefix_hits: int = 0
     preemptions: int = 0  # sequences
     evicted_blocks: int = 0
+    swapped_out_blocks: int = 0
+    swapped_in_blocks: int = 0
     steps: int = 0
     busy_seconds: float = 0.0  # length of all steps
 
 
 class Core:
-    """One engine. `slowdown` multiplies the time of steps scheduled from now on."""
+    """One engine. `slowdown` multiplies the time of steps scheduled from now on, but for copying.
 
-    def __init__(self, limits: Limits, step_time: StepTime, slowdown: float = 1.0) -> None:
+    With `kv_events`, results of steps tell how the prefix cache changed.
+    """
+
+    def __init__(self, limits: Limits, step_time: StepTime, slowdown: float = 1.0, *, kv_events: bool = False) -> None:
         self.limits = limits
         self.step_time = step_time
         self.slowdown = slowdown
-        self.pool = BlockPool(limits.blocks)
+        self._events = KvEventLog(limits.block_size) if kv_events else None
+        self.pool = BlockPool(limits.blocks, self._events)
+        self.swap = SwapSpace(limits.tiers, step_time, limits.block_size, limits.max_num_batched_tokens)
         self.totals = Totals()
         self._running: list[Sequence] = []
         self._waiting = WaitingQueue(limits.by_priority)
@@ -119,6 +134,8 @@ class Core:
             self._free(sequence)
         else:
             self._waiting.forget()
+            if sequence.parked is not None:
+                self.swap.drop(sequence.parked)
         return True
 
     finish = abort  # a stop string or an end-of-sequence token ends a sequence the same way
@@ -141,7 +158,7 @@ class Core:
         if not work:
             return None
         self.totals.steps += 1
-        seconds = self._seconds(work) * self.slowdown
+        seconds = self._seconds(work) * self.slowdown + self.swap.spent()
         self.totals.busy_seconds += seconds
         return Step(work, now, seconds, preempted)
 
@@ -167,7 +184,7 @@ class Core:
         for sequence in finished:
             self.finish(sequence, now)
         self.totals.generated_tokens += len(emitted)
-        return StepResult(emitted, finished)
+        return StepResult(emitted, finished, self._events.batch(now) if self._events is not None else None)
 
     def _schedule_running(self, work: list[tuple[Sequence, int]], preempted: list[Sequence]) -> int:
         """Give running sequences their tokens, preempting where blocks run out; returns the budget left."""
@@ -216,6 +233,7 @@ class Core:
     def _preempt(self, victim: Sequence) -> None:
         self._running.remove(victim)
         self._free(victim)
+        victim.parked = self.swap.park(victim.computed, self.slowdown)
         victim.computed = 0
         victim.status = Status.WAITING
         self._waiting.push(victim)
@@ -232,6 +250,8 @@ class Core:
             hits = sequence.hashes[: self.pool.match(sequence.hashes, known // size)]
             # The last token is always computed, as its output is the next one: with all of its block.
             cached = min(len(hits), (known - 1) // size) * size
+            if sequence.parked is not None:
+                cached = max(cached, sequence.parked.tokens)
             tokens = min(known - cached, budget)
             if not self.pool.can_hold(hits, -(-(cached + tokens) // size) - len(hits)):
                 return
@@ -248,6 +268,9 @@ class Core:
         sequence.computed = cached
         sequence.status = Status.RUNNING
         self._running.append(sequence)
+        if sequence.parked is not None:
+            self.swap.bring(sequence.parked, len(hits))
+            sequence.parked = None
         if sequence.scheduled_at is None:
             sequence.scheduled_at = now
             sequence.cached_tokens = sequence.computed
@@ -268,6 +291,8 @@ class Core:
         while sequence.published < full and self._claim(sequence):
             key = sequence.hashes[sequence.published]
             self.pool.publish(key)
+            if self._events is not None:
+                self._events.stored(key, sequence.hashes[sequence.published - 1] if sequence.published else None)
             sequence.blocks[sequence.published] = key
             sequence.published += 1
             sequence.claimed = None

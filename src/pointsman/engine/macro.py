@@ -30,6 +30,7 @@ from pointsman.engine.gaps import LongestSteps
 from pointsman.engine.runs import Holding, RunPool
 from pointsman.engine.sequence import Sequence, Status
 from pointsman.engine.stretch import Stretch
+from pointsman.engine.swap import SwapSpace
 from pointsman.engine.waiting import WaitingQueue
 
 Chunk = tuple[int, int]
@@ -53,6 +54,7 @@ class MacroTimeline:
     ) -> None:
         self.limits = limits
         self.pool = RunPool(limits.blocks, self._settle)
+        self._swap = SwapSpace(limits.tiers, step_time, limits.block_size, limits.max_num_batched_tokens)
         self._totals = Totals()
         self._step_time = step_time
         self._slowdown = slowdown
@@ -119,6 +121,8 @@ class MacroTimeline:
             self._free(seat, self._begun)
         elif sequence.order:
             self._waiting.forget()
+            if sequence.parked is not None:
+                self._swap.drop(sequence.parked)
         sequence.status = Status.DONE
         sequence.finished_at = now
         self._cut(self._entered)
@@ -143,6 +147,7 @@ class MacroTimeline:
         self._enter_until(now)
         totals, stretch = msgspec.structs.replace(self._totals), self._stretch
         totals.evicted_blocks = self.pool.evicted
+        totals.swapped_out_blocks, totals.swapped_in_blocks = self._swap.blocks_out, self._swap.blocks_in
         if stretch is not None:
             totals.steps += self._entered
             totals.busy_seconds += stretch.length(self._entered)
@@ -217,10 +222,11 @@ class MacroTimeline:
                 pairs += tokens * (computed + tokens / 2)
         model, slowdown = self._step_time, self._slowdown
         seconds = model.fixed(decodes, prefill) + model.per_context_token * context + model.per_attention_token * pairs
-        steps = 1 if squeezed or self._fresh else self._steps(prefill)
+        copying = self._swap.spent()
+        steps = 1 if squeezed or copying or self._fresh else self._steps(prefill)
         slope = model.per_context_token * decodes + model.per_attention_token * prefill * prefill
         self._chunk = prefill
-        self._stretch = Stretch(now, seconds * slowdown, slope * slowdown, steps)
+        self._stretch = Stretch(now, seconds * slowdown + copying, slope * slowdown, steps)
         self._entered = 1
         self._end = self._stretch.end(steps)
         if steps > 1:
@@ -327,6 +333,8 @@ class MacroTimeline:
             hits, free = pool.find(sequence.runs, known // size)
             # The last token is always computed, as its output is the next one: with all of its block.
             cached = min(hits, (known - 1) // size) * size
+            if sequence.parked is not None:
+                cached = max(cached, sequence.parked.tokens)
             tokens = min(known - cached, budget)
             fresh = -(-(cached + tokens) // size) - hits
             if fresh + free > pool.free:
@@ -343,6 +351,9 @@ class MacroTimeline:
         self.pool.share(seat, hits, fresh)
         seat.blocks = hits + fresh
         seat.computed = cached
+        if sequence.parked is not None:
+            self._swap.bring(sequence.parked, hits)
+            sequence.parked = None
         sequence.status = Status.RUNNING
         if sequence.scheduled_at is None:
             sequence.scheduled_at = now
@@ -434,6 +445,8 @@ class MacroTimeline:
     def _preempt(self, seat: Seat, served: bool, now: float) -> None:
         sequence = seat.sequence
         del self._running[sequence]
+        computed = seat.base + self._begun - 1 if seat.decoding else seat.computed
+        sequence.parked = self._swap.park(computed, self._slowdown)
         if seat.decoding:
             sequence.generated = seat.gain + self._begun - 1
             sequence.token_at = now

@@ -5,13 +5,14 @@ from typing import TypeVar
 
 import msgspec
 
-from pointsman.brain.costs.geometry import kv_capacity_tokens
+from pointsman.brain.costs.geometry import kv_bytes_per_token, kv_capacity_tokens, kv_replicas
 from pointsman.brain.costs.hardware import GIB, HARDWARE, Hardware
 from pointsman.brain.costs.models import MODELS, ModelShape
 from pointsman.brain.costs.step_time import Linear, Roofline, StepTime
 from pointsman.engine.core import Core, Limits, StepResult
 from pointsman.engine.macro import MacroTimeline
 from pointsman.engine.settings import EngineConfig
+from pointsman.engine.swap import Tier
 from pointsman.engine.timeline import Timeline
 
 T = TypeVar("T")
@@ -20,7 +21,10 @@ Deliver = Callable[[float, StepResult], None]
 
 
 class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes one engine differ from another. `slowdown` multiplies every step's time."""
+    """What makes one engine differ from another. `slowdown` multiplies every step's time.
+
+    `kv_events`: results of its steps tell how its prefix cache changed.
+    """
 
     name: str
     limits: Limits
@@ -28,17 +32,19 @@ class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
     slowdown: float
     overhead_seconds: float
     max_model_len: int
+    kv_events: bool = False
 
     def core(self) -> Core:
         """A fresh engine of this profile, to be stepped."""
-        return Core(self.limits, self.step_time, self.slowdown)
+        return Core(self.limits, self.step_time, self.slowdown, kv_events=self.kv_events)
 
     def timeline(self, deliver: Deliver, *, exact: bool = False) -> Timeline | MacroTimeline:
         """A fresh engine of this profile on a line of time, many steps at a time unless `exact`.
 
-        It takes sequences that tell their blocks as `runs`. Only if `exact`, every token is delivered.
+        It takes sequences that tell their blocks as `runs`. Only if `exact`, every token is delivered. So is an engine
+        that tells of each block, as it has to be looked at step by step.
         """
-        if exact:
+        if exact or self.kv_events:
             return Timeline(self.core(), deliver, self.overhead_seconds)
         return MacroTimeline(self.limits, self.step_time, self.slowdown, deliver, self.overhead_seconds)
 
@@ -97,7 +103,15 @@ def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
         max_num_seqs=config.max_num_seqs or (1024 if large else 256),
         max_num_batched_tokens=config.max_num_batched_tokens or (8192 if large else 2048),
         by_priority=config.scheduling_policy == "priority",
+        tiers=_tiers(config, shape),
     )
+
+
+def _tiers(config: EngineConfig, shape: ModelShape) -> tuple[Tier, ...]:
+    """CPU memory before the disk, as far as there is any."""
+    block = kv_bytes_per_token(shape) * kv_replicas(shape, config.tp) * config.block_size
+    memory, disk = (config.swap_memory_gib, config.swap_memory_gbps), (config.swap_disk_gib, config.swap_disk_gbps)
+    return tuple(Tier(int(gib * GIB / block), block / (gbps * 1e9)) for gib, gbps in (memory, disk) if gib)
 
 
 def _step_time(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> StepTime:

@@ -2,6 +2,7 @@
 
 from enum import Enum
 
+from pointsman.engine.swap import Parked
 from pointsman.workload.runs import Runs, ids_of
 
 
@@ -33,6 +34,7 @@ class Sequence:
         "key",
         "max_tokens",
         "order",
+        "parked",
         "priority",
         "prompt_tokens",
         "published",
@@ -70,6 +72,7 @@ class Sequence:
         self.published = 0  # leading blocks shared with the prefix cache
         self.publishes = True  # until another sequence is the first to compute a block of its chain
         self.claimed: int | None = None  # the hash it will publish next
+        self.parked: Parked | None = None  # its blocks outside of the GPU's memory, while it waits after a preemption
         self.arrival = 0.0
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None

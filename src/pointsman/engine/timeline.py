@@ -73,5 +73,7 @@ class Timeline:
     def totals(self, now: float) -> Totals:
         """Counters since the start; the step in progress counts as a step, and with its whole length."""
         self.advance(now)
-        self.core.totals.evicted_blocks = self.core.pool.evicted
-        return self.core.totals
+        totals, swap = self.core.totals, self.core.swap
+        totals.evicted_blocks = self.core.pool.evicted
+        totals.swapped_out_blocks, totals.swapped_in_blocks = swap.blocks_out, swap.blocks_in
+        return totals

@@ -43,6 +43,10 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_num_seqs: Annotated[Positive | None, Meta(description="sequences in a batch")] = None
     max_num_batched_tokens: Annotated[Positive | None, Meta(description="tokens in a step")] = None
     max_model_len: Annotated[Positive | None, Meta(description="tokens of prompt and answer")] = None
+    swap_memory_gib: Annotated[float, Meta(ge=0, description="CPU memory for preempted KV blocks")] = 0.0
+    swap_memory_gbps: Annotated[float, Meta(gt=0, description="GB/s of copying to CPU memory and back")] = 20.0
+    swap_disk_gib: Annotated[float, Meta(ge=0, description="disk for preempted KV blocks")] = 0.0
+    swap_disk_gbps: Annotated[float, Meta(gt=0, description="GB/s of copying to the disk and back")] = 3.0
     prefill_tokens_per_second: Annotated[PositiveFloat | None, Meta(description="measured prefill speed")] = None
     decode_base_ms: Annotated[PositiveFloat | None, Meta(description="measured time of a decode step")] = None
     decode_per_sequence_ms: Annotated[float, Meta(ge=0, description="what each sequence adds to it")] = 0.0

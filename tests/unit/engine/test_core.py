@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pointsman.brain.costs.step_time import Linear
 from pointsman.engine.core import Core, Limits, Step
 from pointsman.engine.sequence import Sequence, Status
+from pointsman.engine.swap import Tier
 
 TIMING = Linear(base=0.01, per_sequence=0.001, prefill_tokens_per_second=10_000)
 
@@ -154,6 +155,40 @@ def test_a_preempted_sequence_keeps_what_it_generated() -> None:
     while second.status is Status.WAITING:
         run_step(core)
     assert second.generated in (before, before + 1)
+
+
+def test_a_preempted_sequence_goes_on_where_it_was_if_its_blocks_were_copied_away() -> None:
+    limits = Limits(blocks=5, block_size=4, tiers=(Tier(100, 0.0002),))
+    core = Core(limits, TIMING)
+    first, second = Sequence("a", 8, 9), Sequence("b", 8, 4)
+    core.add(first, 0.0)
+    core.add(second, 0.0)
+    run_step(core)
+    scheduled = step(core)
+    assert scheduled.preempted == [second]
+    assert scheduled.seconds == pytest.approx(0.011 + 2 * 0.0002), "b's two blocks are copied out"
+    core.complete(scheduled, 0.0)
+    while second.status is Status.WAITING:
+        scheduled = step(core)
+        core.complete(scheduled, 0.0)
+    assert work(scheduled) == {"b": 1}, "a is through, and nothing of b is computed again"
+    assert scheduled.seconds == pytest.approx(0.011 + 2 * 0.0002)
+    while second.status is Status.RUNNING:
+        run_step(core)
+    assert (second.generated, core.swap.blocks_out, core.swap.blocks_in) == (4, 2, 2)
+
+
+def test_an_abort_gives_up_what_was_copied_away() -> None:
+    core = Core(Limits(blocks=5, block_size=4, tiers=(Tier(2, 0.0002),)), TIMING)
+    first, second = Sequence("a", 8, 9), Sequence("b", 8, 4)
+    core.add(first, 0.0)
+    core.add(second, 0.0)
+    run_step(core)
+    run_step(core)
+    assert second.parked is not None
+    assert core.swap.park(8, 1.0) is None, "there is no room left"
+    core.abort(second, 0.0)
+    assert core.swap.park(8, 1.0) is not None
 
 
 def test_priority_decides_who_is_admitted_and_who_is_the_victim() -> None:

@@ -1,9 +1,12 @@
 """Settings become speed and size."""
 
+import msgspec
 import pytest
 
+from pointsman.engine.macro import MacroTimeline
 from pointsman.engine.profile import profile_of
 from pointsman.engine.settings import EngineConfig
+from pointsman.engine.timeline import Timeline
 
 
 def test_blocks_follow_from_gpu_memory() -> None:
@@ -50,3 +53,19 @@ def test_scales_change_the_gpus_figures() -> None:
     slower = profile_of(EngineConfig(compute_scale=0.5)).step_time
     assert slower.per_attention_token == pytest.approx(2 * usual.per_attention_token)
     assert slower.fixed(0, 4096) > 1.7 * usual.fixed(0, 4096)
+
+
+def test_tiers_below_the_gpu_hold_blocks_and_take_the_time_of_copying_them() -> None:
+    assert profile_of(EngineConfig()).limits.tiers == ()
+    memory, disk = profile_of(EngineConfig(swap_memory_gib=16, swap_disk_gib=100, swap_disk_gbps=2)).limits.tiers
+    block = 16 * 128 * 1024  # bytes: 128 KiB of KV cache a token
+    assert (memory.blocks, disk.blocks) == (16 * 1024**3 // block, 100 * 1024**3 // block)
+    assert memory.seconds_per_block == pytest.approx(block / 20e9)
+    assert disk.seconds_per_block == pytest.approx(block / 2e9)
+
+
+def test_an_engine_that_tells_of_each_block_is_looked_at_step_by_step() -> None:
+    profile = profile_of(EngineConfig())
+    assert isinstance(profile.timeline(lambda _now, _result: None), MacroTimeline)
+    listened = msgspec.structs.replace(profile, kv_events=True)
+    assert isinstance(listened.timeline(lambda _now, _result: None), Timeline)
