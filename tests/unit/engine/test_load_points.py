@@ -1,5 +1,7 @@
 """The engine model holds against what was measured, on points that nothing was fitted on."""
 
+from pathlib import Path
+
 import pytest
 
 from pointsman.engine.load_points import FITTED, HELD_OUT, POINTS, Times, conditioned, simulated, validated
@@ -32,3 +34,13 @@ def test_nothing_is_fitted_on_the_half_that_is_judged() -> None:
 def test_a_simulated_engine_comes_near_the_closed_form_where_it_does_not_queue() -> None:
     point = POINTS[1]
     assert simulated(point, requests=200).tpot_ms == pytest.approx(conditioned(point).tpot_ms, rel=0.05)
+
+
+def test_the_page_on_the_engine_model_says_what_the_code_predicts() -> None:
+    page = (Path(__file__).parents[3] / "docs/explanation/engine-model.md").read_text(encoding="utf-8")
+    found = validated([conditioned(point) for point in POINTS])
+    for point, times in zip(POINTS, found.predicted, strict=True):
+        row = next(line for line in page.splitlines() if f"| {point.rate:g} | {point.prompt}/{point.answer} |" in line)
+        cells = [cell.strip() for cell in row.split("|")]
+        assert (cells[5], cells[8]) == (f"{times.tpot_ms:.1f}", f"{times.ttft_ms:.1f}")
+    assert f"**TPOT, held-out half: {100 * found.tpot_error:.1f} % mean absolute error**" in page
