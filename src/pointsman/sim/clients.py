@@ -76,6 +76,7 @@ class Clients:
         number, turn = which
         ask = self._dialogues[number].asks[turn]
         exchange = Exchange(number, turn, ask, self._request(number, turn, ask), self._loop.now)
+        exchange.engine_priority = self._dialogues[number].engine_priority
         self._submit(exchange)
         if self._patience:
             patience = self._patience[self._first[number] + turn]

@@ -114,7 +114,7 @@ class Cluster:
         self.tries[key] = gateway, lease
         ask = exchange.ask
         runs = ask.runs(node.node.block_tokens)
-        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, runs=runs)
+        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, priority=exchange.engine_priority, runs=runs)
 
     def abort(self, exchange: Exchange) -> bool:
         """End the exchange's sequence on its node; False if it has none there any more."""

@@ -94,7 +94,7 @@ class Dialogue(msgspec.Struct, frozen=True):
     """Requests asked one after the other, the first at `start_s`. `session`: its key, "" for none.
 
     `plain`: share of its requests that ask for no stream, whatever the run's own share. `kind`: of which clients it is,
-    where several are told apart.
+    where several are told apart. `engine_priority`: what engines that schedule by priority go by, lower first.
     """
 
     start_s: float
@@ -105,6 +105,7 @@ class Dialogue(msgspec.Struct, frozen=True):
     priority: float = 1.0
     plain: float = 0.0
     kind: str = ""
+    engine_priority: int = 0
 
 
 class Demand(msgspec.Struct, frozen=True):

@@ -31,6 +31,7 @@ class Exchange:
     __slots__ = (
         "ask",
         "dialogue",
+        "engine_priority",
         "first_s",
         "gateway",
         "lease",
@@ -52,6 +53,7 @@ class Exchange:
         self.ask = ask
         self.request = request
         self.sent_s = now
+        self.engine_priority = 0
         self.ticket = 0
         self.gateway = 0
         self.lease = 0

@@ -47,6 +47,7 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     swap_memory_gbps: Annotated[float, Meta(gt=0, description="GB/s of copying to CPU memory and back")] = 20.0
     swap_disk_gib: Annotated[float, Meta(ge=0, description="disk for preempted KV blocks")] = 0.0
     swap_disk_gbps: Annotated[float, Meta(gt=0, description="GB/s of copying to the disk and back")] = 3.0
+    scheduling_policy: Annotated[Literal["fcfs", "priority"], Meta(description="order of waiting requests")] = "fcfs"
     prefill_tokens_per_second: Annotated[PositiveFloat | None, Meta(description="measured prefill speed")] = None
     decode_base_ms: Annotated[PositiveFloat | None, Meta(description="measured time of a decode step")] = None
     decode_per_sequence_ms: Annotated[float, Meta(ge=0, description="what each sequence adds to it")] = 0.0

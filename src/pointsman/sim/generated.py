@@ -68,4 +68,5 @@ def _dialogue(kind: ClientKind, session: Session, most_tokens: int) -> Dialogue:
         priority=kind.priority,
         plain=kind.plain,
         kind=kind.name,
+        engine_priority=kind.engine_priority,
     )

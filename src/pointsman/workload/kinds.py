@@ -19,6 +19,9 @@ class ClientKind(SessionMix, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     name: Annotated[str, Meta(min_length=1, description="name")]
     share: Annotated[float, Meta(gt=0, description="share of all requests, beside those of other kinds")] = 1.0
     priority: Annotated[float, Meta(gt=0, description="priority of their requests")] = 1.0
+    engine_priority: Annotated[
+        int, Meta(description="their `priority` for engines that schedule by it: lower goes first")
+    ] = 0
     plain: Annotated[float, Meta(ge=0, le=1, description="share of them that ask for no stream")] = 0.0
 
 

@@ -58,6 +58,7 @@ _BATCH = ClientKind(
     share=0.5,
     plain=1.0,
     priority=0.25,
+    engine_priority=1,
     system_prompts=1,
     system=Lengths(median=600, sigma=0.0),
     opening=Lengths(median=1500, sigma=0.5, least=64, most=8000),
