@@ -23,5 +23,5 @@ def measured(name: str, seed: int = 1, *, shaped: bool = False, **figures: float
     """A run of that policy; `shaped` for figures, with all first tokens in one class and one node always at work."""
     counts = [0] * (len(TTFT_EDGES) - 1)
     counts[200] = 50
-    shape = Shape(tuple(counts), ((2.0,) * TIME_BINS, (0.0,) * TIME_BINS))
+    shape = Shape(tuple(counts), ((2.0,) * TIME_BINS, (0.0,) * TIME_BINS), 60.0)
     return Measured(seed, summary(name, **figures), DID, shape if shaped else None)

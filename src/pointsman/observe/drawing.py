@@ -7,7 +7,7 @@ Figures are made without pyplot, so nothing global is touched, and equal input g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ MOST_ROWS = 16  # of a map, that have the height of their name
 BAR, MARK, INK, RULE = "#3b6fb6", "#c8452f", "#333333", "#eeeeee"
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)  # Okabe and Ito: for all eyes
 DASHES = ("", "5 2", "1.5 1.5", "5 1.5 1.5 1.5")  # lengths in line widths; "" is solid
+MOST_LINES, FEATURED = 12, 8  # curves that can be told apart, and those kept in colour where there are more
+PALE, OTHERS = "#b5b5b5", "all others"
 SHADES = "Blues"
 STYLE: Any = {  # matplotlib types the keys of its settings one by one
     "svg.fonttype": "none",  # text stays text: searchable and small
@@ -62,6 +64,21 @@ class Line(msgspec.Struct, frozen=True):
 def lines(names: Sequence[str]) -> list[Line]:
     """One look a policy: hues first, then the same hues dashed."""
     return [Line(name, HUES[k % len(HUES)], DASHES[k // len(HUES) % len(DASHES)]) for k, name in enumerate(names)]
+
+
+def featured(names: Sequence[str], order: Sequence[str]) -> dict[str, Line]:
+    """The look of each policy: of more than can be told apart, the first in `order` have one of their own.
+
+    All others share a pale one, which stands last, so that they are drawn below if drawn in reverse.
+    """
+    shown = [name for name in names if len(names) <= MOST_LINES or name in order[:FEATURED]]
+    looks = {line.name: line for line in lines(shown)}
+    return looks | {name: Line(OTHERS, PALE, "") for name in names if name not in looks}
+
+
+def legend(looks: Mapping[str, Line]) -> tuple[Line, ...]:
+    """Each look once."""
+    return tuple(dict.fromkeys(looks.values()))
 
 
 def panel(height_in: float, width_in: float = PANEL_IN) -> tuple[Figure, Axes]:

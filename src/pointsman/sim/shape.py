@@ -19,11 +19,12 @@ TIME_BINS = 60
 class Shape(msgspec.Struct, frozen=True):
     """`ttft`: streams by time to first token, in classes between `TTFT_EDGES`, what is outside in the outermost.
 
-    `load`: mean number of requests on each node, from 0 s to the run's end in `TIME_BINS` equal parts.
+    `load`: mean number of requests on each node, in `TIME_BINS` equal parts of the run's `seconds`.
     """
 
     ttft: tuple[int, ...]
     load: tuple[tuple[float, ...], ...]
+    seconds: float
 
 
 def shape_of(records: Sequence[Record], terms: Terms, seconds: float) -> Shape:
@@ -32,4 +33,4 @@ def shape_of(records: Sequence[Record], terms: Terms, seconds: float) -> Shape:
     waits = rows.ttft_s[rows.streamed & rows.sent_in(terms.window)]
     counts, _ = np.histogram(np.clip(waits, TTFT_EDGES[0], TTFT_EDGES[-1]), TTFT_EDGES)
     load = in_flight(rows, rows.placed_s, np.linspace(0.0, seconds, TIME_BINS + 1), len(terms.nodes))
-    return Shape(tuple(counts.tolist()), tuple(tuple(row) for row in load.tolist()))
+    return Shape(tuple(counts.tolist()), tuple(tuple(row) for row in load.tolist()), seconds)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pointsman.observe.columns import Column
-from pointsman.observe.drawing import BAR, RULE, heat_map, lines, panel, svg
+from pointsman.observe.drawing import BAR, OTHERS, RULE, Line, featured, heat_map, panel, svg
 from pointsman.observe.figures import wait_axes
-from pointsman.observe.sampled import Numbers
-from pointsman.sim.shape import TTFT_EDGES
+from pointsman.sim.shape import TTFT_EDGES, Shape
 from pointsman.simulate.standing import GOODPUT, IN_SLO, TTFT_MEAN, TTFT_P99, PolicyRuns
 from pointsman.simulate.sweep import TARGETS, Swept
 
@@ -41,17 +40,21 @@ def dots_svg(results: Sequence[PolicyRuns], column: Column, label: str) -> str:
     axes.set_xlabel(label)
     axes.margins(x=0.12)
     axes.grid(axis="x", color=RULE)
-    known = [value for value in values if value is not None]
-    if known and min(known) > 0 and max(known) > FAR * min(known):
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    if column.better == "lower" and _far_apart([value for value in values if value is not None]):
+        _logarithmic(axes, "x")
     return svg(figure)
+
+
+def looks_of(results: Sequence[PolicyRuns]) -> dict[str, Line]:
+    """How each policy is drawn; of many, those with the most requests inside the SLO stand out."""
+    by_slo = sorted(results, key=lambda result: -(result.mean().in_slo or 0.0))
+    return featured([result.name for result in results], [result.name for result in by_slo])
 
 
 def waits_svg(results: Sequence[PolicyRuns]) -> list[str]:
     """The distribution of the time to first token over all seeds, and its tail enlarged; one line a policy."""
     (left, whole), (right, tail) = panel(3.4), panel(3.4)
-    for result, line in zip(results, lines([result.name for result in results]), strict=True):
+    for result, line in _pale_first(results):
         counts = np.sum([run.shape.ttft for run in result.runs if run.shape is not None], axis=0, dtype=float)
         if not counts.sum():
             continue
@@ -66,19 +69,34 @@ def waits_svg(results: Sequence[PolicyRuns]) -> list[str]:
 def slowdown_svg(results: Sequence[PolicyRuns]) -> str:
     """Mean slowdown by length of prompt, from the shortest tenth to the longest; one line a policy."""
     figure, axes = panel(3.4)
-    for result, line in zip(results, lines([result.name for result in results]), strict=True):
+    for result, line in _pale_first(results):
         groups = result.mean().slowdown_by_length
         axes.plot(range(1, len(groups) + 1), groups, **line.look())
+    if _far_apart([value for result in results for value in result.mean().slowdown_by_length]):
+        _logarithmic(axes, "y")
     axes.set(xlabel="tenth of requests, from the shortest prompts", ylabel="slowdown (1: alone on the fastest node)")
     axes.set_xticks(range(1, 11))
     axes.grid(color=RULE)
     return svg(figure)
 
 
-def maps_svg(results: Sequence[PolicyRuns], nodes: Sequence[str], seconds: float) -> list[str]:
+def _pale_first(results: Sequence[PolicyRuns]) -> list[tuple[PolicyRuns, Line]]:
+    """So that what stands out is drawn above."""
+    looks = looks_of(results)
+    return sorted(((result, looks[result.name]) for result in results), key=lambda pair: pair[1].name != OTHERS)
+
+
+def _far_apart(values: Sequence[float]) -> bool:
+    return bool(values) and 0 < min(values) < max(values) / FAR
+
+
+def maps_svg(results: Sequence[PolicyRuns], nodes: Sequence[str]) -> list[str]:
     """Requests on each node over time, in the first seed's run; one map a policy. See `darkest`."""
     most = darkest(results)
-    return [svg(heat_map(result.name, nodes, _load(result), seconds, most)[0]) for result in results]
+    maps = (
+        heat_map(result.name, nodes, np.array(shape.load), shape.seconds, most) for result, shape in _shapes(results)
+    )
+    return [svg(figure) for figure, _ in maps]
 
 
 def darkest(results: Sequence[PolicyRuns]) -> float:
@@ -86,13 +104,20 @@ def darkest(results: Sequence[PolicyRuns]) -> float:
 
     Of all nodes and moments one in fifty has more, so that a few moments do not make all others pale.
     """
-    return float(np.quantile(np.concatenate([_load(result).ravel() for result in results]), 0.98)) or 1.0
+    return float(np.quantile(np.concatenate([np.ravel(shape.load) for _, shape in _shapes(results)]), 0.98)) or 1.0
 
 
-def _load(result: PolicyRuns) -> Numbers:
-    shape = result.runs[0].shape
-    assert shape is not None
-    return np.array(shape.load)
+def _shapes(results: Sequence[PolicyRuns]) -> Iterator[tuple[PolicyRuns, Shape]]:
+    for result in results:
+        shape = result.runs[0].shape
+        assert shape is not None
+        yield result, shape
+
+
+def swept_looks(swept: Swept) -> dict[str, Line]:
+    """How each policy is drawn; of many, those that keep the objective longest stand out."""
+    kept = sorted((one for one in swept.capacities if one.target == TARGETS[0]), key=lambda one: -one.rate_rps)
+    return featured(swept.scene.config.policies, [one.policy for one in kept])
 
 
 def load_curves_svg(swept: Swept) -> list[str]:
@@ -110,14 +135,13 @@ def _curve(swept: Swept, column: Column, label: str, *, log: bool = False, targe
     if targets:
         for target in TARGETS:
             axes.axhline(100 * target, color="#999999", linewidth=0.8, linestyle=(0, (2, 2)))
-    names = swept.scene.config.policies
-    for name, line in zip(names, lines(names), strict=True):
-        _policy_curve(axes, swept, name, column, line.look())
+    looks = swept_looks(swept)
+    for name in sorted(looks, key=lambda name: looks[name].name != OTHERS):
+        _policy_curve(axes, swept, name, column, looks[name].look())
     axes.set(xlabel="requests/s", ylabel=label)
     axes.grid(color=RULE)
     if log:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        _logarithmic(axes, "y")
     return svg(figure)
 
 
@@ -130,3 +154,14 @@ def _policy_curve(axes: Axes, swept: Swept, name: str, column: Column, look: dic
     if sure:
         low, high = [span.low for _, span in sure], [span.high for _, span in sure]
         axes.fill_between([rate for rate, _ in sure], low, high, color=look["color"], alpha=0.15, linewidth=0)
+
+
+def _logarithmic(axes: Axes, axis: Literal["x", "y"]) -> None:
+    """With ticks at 1, 2 and 5, and as 10, not 10 to the power of 1."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set(**{f"{axis}scale": "log"})
+    ticks = axes.xaxis if axis == "x" else axes.yaxis
+    ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ticks.set_major_formatter(lambda value, _: f"{value:g}")
+    ticks.set_minor_formatter(lambda _value, _: "")

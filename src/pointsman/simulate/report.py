@@ -51,7 +51,7 @@ def comparison_page(results: Sequence[PolicyRuns], plan: Plan, held: Sequence[He
     nodes = tuple(node.name for node in plan.nodes)
 
     def sections() -> list[Section]:
-        shapes = _shapes(results, nodes, plan.seconds)
+        shapes = _shapes(results, nodes)
         return [*_compared(results), *shapes, *(_robust(held) if held else []), _everything(results)]
 
     words = [*verdict(results), *(robust_notes(held)[: len(FIGURES)] if held else [])]
@@ -112,15 +112,15 @@ def _compared(results: Sequence[PolicyRuns]) -> list[Section]:
             "Objective and tail",
             "The dot is the mean" + (", the line its interval." if repeated else "."),
             figures=(
-                drawings.dots_svg(results, IN_SLO, "requests inside the SLO, % (higher is better)"),
-                drawings.dots_svg(results, TTFT_P99, "P99 time to first token, s (lower is better)"),
+                drawings.dots_svg(results, IN_SLO, "inside the SLO, % (higher is better)"),
+                drawings.dots_svg(results, TTFT_P99, "P99 TTFT, s (lower is better)"),
             ),
         ),
     ]
 
 
-def _shapes(results: Sequence[PolicyRuns], nodes: Sequence[str], seconds: float, at: str = "") -> list[Section]:
-    looks = tuple(drawing.lines([result.name for result in results]))
+def _shapes(results: Sequence[PolicyRuns], nodes: Sequence[str], at: str = "") -> list[Section]:
+    looks = drawing.legend(drawings.looks_of(results))
     return [
         Section(
             f"Time to first token, all requests{at}",
@@ -139,7 +139,7 @@ def _shapes(results: Sequence[PolicyRuns], nodes: Sequence[str], seconds: float,
             f"Where the requests were{at}",
             "Requests on each node over time, in the first seed's run. Even shades in a column: the nodes share the "
             "load. A dark row: that node is overrun.",
-            maps=tuple(drawings.maps_svg(results, nodes, seconds)),
+            maps=tuple(drawings.maps_svg(results, nodes)),
             scale=f"{drawings.darkest(results):.0f} requests or more",
         ),
     ]
@@ -163,7 +163,6 @@ def _swept(swept: Swept) -> list[Section]:
     label = f"{swept.scene.label}: " if swept.scene.label else ""
     typical = min(swept.points, key=lambda point: abs(point.load - 0.9))
     at = f", at {typical.rate_rps:.2f} requests/s (load {typical.load:g})"
-    config = swept.scene.at(typical.load)
     nodes = [node.name for node in typical.results[0].runs[0].nodes]
     return [
         Section(
@@ -175,10 +174,10 @@ def _swept(swept: Swept) -> list[Section]:
         Section(
             f"{label}against load",
             "Each dot is a load that was tried; bands are intervals.",
-            legend=tuple(drawing.lines(swept.scene.config.policies)),
+            legend=drawing.legend(drawings.swept_looks(swept)),
             figures=tuple(drawings.load_curves_svg(swept)),
         ),
-        *_shapes(typical.results, nodes, config.seconds, at),
+        *_shapes(typical.results, nodes, at),
         *(
             msgspec.structs.replace(
                 _table(f"{label}all figures at load {point.load:g}", "", point.results, MANY), folded=True

@@ -2,7 +2,20 @@
 
 import numpy as np
 
-from pointsman.observe.drawing import INK, MOST_ROWS, RULE, heat_map, lines, panel, shades, svg
+from pointsman.observe.drawing import (
+    FEATURED,
+    INK,
+    MOST_ROWS,
+    OTHERS,
+    RULE,
+    featured,
+    heat_map,
+    legend,
+    lines,
+    panel,
+    shades,
+    svg,
+)
 
 
 def test_curves_of_many_policies_differ() -> None:
@@ -33,3 +46,12 @@ def test_of_many_nodes_some_are_named() -> None:
         _, axes = heat_map("jffc", [f"node-{number}" for number in range(count)], np.zeros((count, 10)), 60.0, 1.0)
         assert min(count, MOST_ROWS) / 2 < len(axes.get_yticklabels()) <= MOST_ROWS
         assert axes.get_yticklabels()[0].get_text() == "node-0"
+
+
+def test_of_many_policies_the_first_stand_out() -> None:
+    names = [f"policy_{number}" for number in range(30)]
+    looks = featured(names, names[::-1])
+    assert list(looks)[:FEATURED] == names[-FEATURED:]
+    assert {looks[name].name for name in names[:-FEATURED]} == {OTHERS}
+    assert [line.name for line in legend(looks)] == [*names[-FEATURED:], OTHERS]
+    assert [line.name for line in legend(featured(names[:12], names[:1]))] == names[:12]

@@ -50,7 +50,7 @@ def test_few_requests_have_no_slowdown_to_draw() -> None:
 
 
 def test_every_policy_has_its_map_under_one_scale() -> None:
-    maps = maps_svg(RESULTS, NODES, 60.0)
+    maps = maps_svg(RESULTS, NODES)
     for svg, result in zip(maps, RESULTS, strict=True):
         assert {*NODES, result.name} <= set(texts(svg))
     assert darkest(RESULTS) == 2.0

@@ -50,8 +50,8 @@ def swept(*capacities: tuple[str, float, Bound]) -> list[str]:
 def test_a_sweep_says_who_keeps_the_objective_longest() -> None:
     first, second = swept(("slow", 5.0, ""), ("fast", 10.0, ""), ("fair", 8.0, ""), ("worst", 1.0, "below"))
     assert first == (
-        "fast keeps 90% of requests inside the SLO up to 10.00 requests/s; next is fair with 8.00; it is 2.00 times "
-        "slow's 5.00."
+        "fast keeps 90% of requests inside the SLO up to 10.00 requests/s; next is fair with 8.00; the last, slow, "
+        "with 5.00, 2.00 times less."
     )
     assert second == "No policy keeps 99% of requests inside the SLO at any load tried."
 
