@@ -50,9 +50,10 @@ class Clients:
         self._first = np.cumsum([0, *lengths]).tolist()
         self._plain = _plain(dialogues, lengths, habits.plain, seed)
         self._patience = _patience(sum(lengths), habits, seed)
-        self.active = 0
-        for number, dialogue in enumerate(dialogues):
-            self._plan(number, 0, dialogue.start_s)
+        begin = [number for number, one in enumerate(dialogues) if one.asks and one.start_s < seconds]
+        self.active = len(begin)
+        self._begin = iter(sorted(begin, key=lambda number: dialogues[number].start_s))
+        self._plan_dialogue()
 
     def ended(self, exchange: Exchange, problem: str) -> None:
         """The answer is there, or an error: then `problem` is its code."""
@@ -67,10 +68,19 @@ class Clients:
                 self._plan(exchange.dialogue, turn, now + asks[turn].think_s)
 
     def _plan(self, number: int, turn: int, moment: float) -> None:
-        dialogue = self._dialogues[number]
-        if moment < self._seconds and turn < len(dialogue.asks):
+        if moment < self._seconds:
             self.active += 1
             self._loop.at(moment, Rank.CLIENT, self._send, (number, turn))
+
+    def _plan_dialogue(self) -> None:
+        """Only the next: with all of a long run at once, the loop would have that many events to keep in order."""
+        number = next(self._begin, None)
+        if number is not None:
+            self._loop.at(self._dialogues[number].start_s, Rank.CLIENT, self._begin_dialogue, number)
+
+    def _begin_dialogue(self, number: int) -> None:
+        self._plan_dialogue()
+        self._send((number, 0))
 
     def _send(self, which: tuple[int, int]) -> None:
         number, turn = which
