@@ -32,28 +32,47 @@ TREES = (
     ("pointsman engine", "pointsman.engine.settings", "EngineConfig"),
     ("pointsman demo", "pointsman.config.demo", "DemoConfig"),
     ("pointsman replay", "pointsman.config.replay", "ReplayConfig"),
+    ("pointsman sim", "pointsman.config.sim", "SimConfig"),
+    ("pointsman sim run", "pointsman.config.sim", "RunConfig"),
+    ("pointsman sim compare", "pointsman.config.compare", "CompareConfig"),
+    ("pointsman sim sweep", "pointsman.config.sweep", "SweepConfig"),
     ("pointsman plan chains", "pointsman.config.plan", "ChainsConfig"),
 )
 
 
 def page() -> str:
     """Markdown."""
-    return _HEAD + "\n".join(_command(*tree) for tree in TREES)
+    told: dict[type, str] = {}
+    return _HEAD + "\n".join(_command(*tree, told) for tree in TREES)
 
 
-def _command(command: str, module: str, name: str) -> str:
+def _command(command: str, module: str, name: str, told: dict[type, str]) -> str:
+    """Settings that a tree has in common with another, of which it is a kind, are left to that one's table.
+
+    `told`: where each tree and table stands; mutated.
+    """
     tree = getattr(importlib.import_module(module), name)
+    base = next((base for base in tree.__mro__[1:] if base in told), None)
     text = f"## {command}\n\n{_description(tree)}"
-    return text + "".join(_tables(tree, ""))
+    if base is not None:
+        text += f"Besides these, it has all settings of {told[base]}.\n\n"
+    text += "".join(_tables(tree, "", told, command, base))
+    told[tree] = code(command)
+    return text
 
 
 def _description(tree: type) -> str:
     return (inspect.getdoc(tree) or "") + "\n\n"
 
 
-def _tables(tree: type[msgspec.Struct], path: str) -> Iterator[str]:
-    """The tree's own table of keys, then one for each table nested in it."""
-    fields = [(field, *_unwrapped(field.type)) for field in types.type_info(tree).fields]
+def _tables(
+    tree: type[msgspec.Struct], path: str, told: dict[type, str], command: str, base: type | None = None
+) -> Iterator[str]:
+    """The tree's own table of keys, then one for each table nested in it, unless that has been told before."""
+    known = {field.name: field for field in types.type_info(base).fields} if base else {}
+    fields = [
+        (field, *_unwrapped(field.type)) for field in types.type_info(tree).fields if known.get(field.name) != field
+    ]
     rows = [_row(field, kind, text) for field, kind, text in fields if _nested(kind) is None]
     if rows:
         yield table(("key", "type", "default", "meaning"), rows) + "\n"
@@ -61,8 +80,12 @@ def _tables(tree: type[msgspec.Struct], path: str) -> Iterator[str]:
         nested = _nested(kind)
         if nested is not None:
             where = _heading(path, field.encode_name, kind)
+            if nested in told:
+                yield f"`{where}` takes the keys of {told[nested]}.\n\n"
+                continue
+            told[nested] = f"`{where}`, {code(command)}"
             yield f"### `{where}`\n\n{text + '. ' if text else ''}{_description(nested)}"
-            yield from _tables(nested, where.strip("[]"))
+            yield from _tables(nested, where.strip("[]"), told, command)
 
 
 def _heading(path: str, key: str, kind: types.Type) -> str:
