@@ -148,8 +148,11 @@ def _parts(text: str) -> list[str]:
 
 
 def numbers(text: str) -> list[float]:
-    """`0.3,1` as two numbers. Raises ValueError; argparse then names this function as what was expected."""
-    return [float(part) for part in _parts(text)]
+    """`0.3,1` as two numbers. Raises ArgumentTypeError."""
+    try:
+        return [float(part) for part in _parts(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers with commas between them, got {text!r}") from None
 
 
 def whole_numbers(text: str) -> list[int]:

@@ -9,6 +9,7 @@ from pointsman.config.flags import ConfigError, Names
 from pointsman.config.sim import SimConfig
 from pointsman.config.sim_load import check_pace
 from pointsman.engine.settings import PositiveFloat
+from pointsman.sim.presets import FLEETS
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Delay = Annotated[float, Meta(ge=0, le=60)]
@@ -30,13 +31,16 @@ class SweepConfig(CompareConfig, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def check_sweep(config: SweepConfig) -> None:
-    """Whether nothing is said twice. Raises ConfigError."""
+    """Whether all fleets are known, and nothing is said twice. Raises ConfigError."""
     check_pace(config)
     for key in ("rate", "rate_factor", "load"):
         if getattr(config, key) is not None:
             raise ConfigError(f"`{key}`: the pace of a sweep is said by `loads`")
     if config.robustness:
         raise ConfigError("`robustness`: that is asked of `sim compare`, at one load")
+    for name in config.fleets:
+        if name not in FLEETS:
+            raise ConfigError(f"`fleets`: no preset named {name!r}; there are: {', '.join(FLEETS)}")
     usual = SimConfig()
     for many, one in (("fleets", "fleet"), ("fleets", "node"), ("plains", "plain")):
         if getattr(config, many) and getattr(config, one) != getattr(usual, one):

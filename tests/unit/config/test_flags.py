@@ -125,7 +125,7 @@ def test_a_flag_lists_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert load(Tree, None, flags("--shares", "0.25,3", "--shares", "7")).shares == (0.25, 3.0, 7.0)
     with pytest.raises(SystemExit):
         flags("--shares", "0.25,much")
-    assert "argument --shares: invalid numbers value: '0.25,much'" in capsys.readouterr().err
+    assert "argument --shares: expected numbers with commas between them, got '0.25,much'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         flags("--help")
     assert "--shares NUMBER,... (default: 0.5, 1.0)" in " ".join(capsys.readouterr().out.split())

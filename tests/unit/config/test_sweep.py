@@ -22,12 +22,13 @@ def test_what_cannot_work_is_refused(wrong: dict[str, object]) -> None:
     ("given", "said"),
     [
         ({"rate": 3.0}, "`rate`: the pace of a sweep is said by `loads`"),
+        ({"fleets": ("uneven", "even")}, "`fleets`: no preset named 'even'; there are: "),
         ({"robustness": True}, "`robustness`: that is asked of `sim compare`"),
         ({"fleets": ("mixed",), "fleet": "mixed"}, "`fleet`: `fleets` says it already"),
         ({"plains": (0.3,), "plain": 0.1}, "`plain`: `plains` says it already"),
         ({"delays": (0.1,), "report_delay_s": 0.1}, "`report_delay_s`: `delays` says it already"),
     ],
 )
-def test_nothing_is_said_twice(given: dict[str, object], said: str) -> None:
+def test_what_is_said_twice_or_unknown_is_refused(given: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         check_sweep(SweepConfig(**given))  # type: ignore[arg-type]
