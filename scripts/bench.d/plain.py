@@ -62,6 +62,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=16.0, help="requests per second (default: 16)")
     parser.add_argument("--seconds", type=float, default=120.0, help="of each policy (default: 120)")
     parser.add_argument("--slower", type=float, default=1.0, help="factor on one server's times for a third of the run")
+    parser.add_argument("--declare", action="store_true", help="tell the gateway how many requests are full load")
     parser.add_argument("--seed", type=int, default=1, help="of the arrivals (default: 1)")
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else on stdout")
     return parser.parse_args()
@@ -76,6 +77,7 @@ def settings(options: argparse.Namespace) -> SimConfig:
         rate=options.rate,
         seconds=options.seconds,
         seed=options.seed,
+        declare=options.declare,
         slo_ttft_s=WITHIN_S,
         slowdown=(slow,) if options.slower != 1.0 else (),
     )
@@ -98,7 +100,7 @@ async def over_http(name: str, plan: Plan) -> dict[str, Any]:
             urls.append(f"http://127.0.0.1:{engine.port}")
         data, admin = free_ports(2)
         config = folder / "gateway.toml"
-        config.write_text(gateway_settings(name, data, admin, urls))
+        config.write_text(gateway_settings(name, data, admin, urls, plan))
         gateway = Child("gateway", ["serve", "--config", str(config)], folder)
         stack.callback(gateway.end)
         await until_ready(session, f"http://127.0.0.1:{admin}/healthz", gateway.check)
@@ -120,8 +122,12 @@ def engine_settings(profile: Any) -> EngineConfig:
     )
 
 
-def gateway_settings(policy: str, data: int, admin: int, urls: Sequence[str]) -> str:
-    nodes = "\n".join(f'[[nodes]]\nurl = "{url}"\nengine = "plain"\nmodels = ["images"]' for url in urls)
+def gateway_settings(policy: str, data: int, admin: int, urls: Sequence[str], plan: Plan) -> str:
+    nodes = "\n".join(
+        f'[[nodes]]\nurl = "{url}"\nengine = "plain"\nmodels = ["images"]'
+        + (f"\nslots = {node.spec.slots}" if node.spec.slots else "")
+        for url, node in zip(urls, plan.nodes, strict=True)
+    )
     return (
         f'listen = "127.0.0.1:{data}"\nadmin_listen = "127.0.0.1:{admin}"\n'
         f"[brain]\nslow_start_s = 0.0\n"

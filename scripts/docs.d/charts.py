@@ -5,7 +5,7 @@ from io import StringIO
 from textwrap import fill
 from typing import Any
 
-from pointsman.observe.drawing import BAR, MARK, STYLE
+from pointsman.observe.drawing import BAR, INK, MARK, STYLE
 from pointsman.simulate.experiments.figures import figure
 from pointsman.simulate.experiments.layout import heading, placed, title
 from pointsman.simulate.experiments.results import Results, Row
@@ -31,27 +31,33 @@ def chart(name: str, results: Results, champion: str) -> str:
 def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Any:
     from matplotlib.figure import Figure
 
-    down = -(-len(scenes) // ACROSS)
-    bars = max(len(rows) for rows in scenes.values())
-    across = min(ACROSS, len(scenes))
-    whole = Figure(figsize=(1.2 + WIDE_IN * across, down * (ROOM_IN + BAR_IN * bars)), layout="constrained")
-    panels = whole.subplots(down, across, sharey=True, squeeze=False).flat
+    policies = list(dict.fromkeys(row.policy for rows in scenes.values() for row in rows))
+    across = min(ACROSS, -(-len(scenes) // 2) if len(scenes) > ACROSS else len(scenes))
+    down = -(-len(scenes) // across)
+    whole = Figure(figsize=(1.2 + WIDE_IN * across, down * (ROOM_IN + BAR_IN * len(policies))), layout="constrained")
+    panels = list(whole.subplots(down, across, sharey=True, squeeze=False).flat)
     panels[0].invert_yaxis()  # all share it: the first policy stands on top
     for panel, (scene, rows) in zip(panels, scenes.items(), strict=False):
-        _bars(panel, name, rows, champion)
+        _bars(panel, name, policies, {row.policy: row for row in rows}, champion)
         panel.set_title(fill(scene, 44), fontsize=8, loc="left")
-    for panel in list(panels)[len(scenes) :]:
+    for panel in panels[len(scenes) :]:
         panel.set_visible(False)
     whole.supxlabel(heading(figure(name)), fontsize=8)
     return whole
 
 
-def _bars(panel: Any, name: str, rows: Sequence[Row], champion: str) -> None:
+def _bars(panel: Any, name: str, policies: Sequence[str], rows: Mapping[str, Row], champion: str) -> None:
+    """One a policy that was measured there, at its own height, with the interval of its mean."""
     kind = figure(name)
-    values = [kind.scale * row.figures.get(name, 0.0) for row in rows]
-    colours = [MARK if row.policy == champion else BAR for row in rows]
-    ends = [row.spans.get(name, (row.figures.get(name, 0.0),) * 2) for row in rows]
-    about = [[abs(kind.scale * end[side] - value) for end, value in zip(ends, values, strict=True)] for side in (0, 1)]
-    places = range(len(rows))
-    panel.barh(places, values, color=colours, xerr=about, error_kw={"elinewidth": 0.8, "ecolor": "#333333"})
-    panel.set_yticks(places, [row.policy for row in rows])
+    for place, policy in enumerate(policies):
+        if policy in rows:
+            value = rows[policy].figures[name]
+            low, high = rows[policy].spans.get(name, (value, value))
+            panel.barh(
+                place,
+                kind.scale * value,
+                color=MARK if policy == champion else BAR,
+                xerr=[[kind.scale * max(0.0, value - low)], [kind.scale * max(0.0, high - value)]],
+                error_kw={"elinewidth": 0.8, "ecolor": INK},
+            )
+    panel.set_yticks(range(len(policies)), policies)

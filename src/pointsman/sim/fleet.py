@@ -137,14 +137,15 @@ def serving(nodes: Iterable[Node], models: tuple[str, ...]) -> tuple[Node, ...]:
 
 def _nodes(kind: NodeKind, declare: bool, catalogue: Catalogue) -> list[Node]:
     if kind.kind == "plain":
-        return [Node(_plain_spec(name), kind.server(number)) for number, name in enumerate(kind.names())]
+        slots = kind.plain_capacity if declare else None
+        return [Node(_plain_spec(name, slots), kind.server(number)) for number, name in enumerate(kind.names())]
     profile = profile_of(kind.engine(), catalogue)
     specs = [NodeSpec(url=f"http://{name}", id=name, engine="vllm", models=(MODEL,)) for name in kind.names()]
     return [Node(_declared(spec, kind, profile) if declare else spec, profile) for spec in specs]
 
 
-def _plain_spec(name: str) -> NodeSpec:
-    return NodeSpec(url=f"http://{name}", id=name, engine="plain", models=(MODEL,))
+def _plain_spec(name: str, slots: int | None) -> NodeSpec:
+    return NodeSpec(url=f"http://{name}", id=name, engine="plain", models=(MODEL,), slots=slots)
 
 
 def _declared(spec: NodeSpec, kind: NodeKind, profile: EngineProfile) -> NodeSpec:

@@ -28,6 +28,12 @@ def test_only_what_is_declared_is_known() -> None:
     )
 
 
+def test_the_capacity_of_a_plain_server_is_what_can_be_declared() -> None:
+    kind = NodeKind(name="p", kind="plain", plain_capacity=10)
+    (silent,), (told,) = nodes_of([kind]), nodes_of([kind], declare=True)
+    assert (silent.spec.slots, told.spec.slots) == (None, 10)
+
+
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
