@@ -21,6 +21,8 @@ SWEEP_FACTOR = 2
 """Links cleaned of dead bits per link inserted: the cleaning stays ahead of any insertions, and off the clock."""
 SMALL_FLEET = 24
 """Up to so many bits, unpacking a mask in Python beats NumPy's fixed cost."""
+SHORT_CHAIN = 8
+"""Up to so many links, walking along all is cheaper than a binary search."""
 SPARSE_LEVELS = 12
 """Levels found by binary search before the rest of the chain is walked link by link."""
 _INTERN_LIMIT = 1 << 16
@@ -137,9 +139,16 @@ class PrefixIndex:
 
     def mark(self, depths: list[float], links: Sequence[int], scale: float = 1.0, most: float = inf) -> None:
         """What `depths` answers, written into the list `depths` of zeros, one a row; cheaper for few nodes."""
+        if not links:
+            return
+        if len(links) > SHORT_CHAIN:
+            levels = self.levels(links)
+        else:
+            mask = self._masks.get(links[0], 0) & self._live
+            levels = self._walk(links, 0, mask, []) if mask else []
         row_of = self._row_list
         rest = 0
-        for mask, depth in reversed(self.levels(links)):  # from the deepest: who is not marked yet is in `mask & ~rest`
+        for mask, depth in reversed(levels):  # from the deepest: who is not marked yet is in `mask & ~rest`
             amount = float(min(most, depth * scale))
             last, rest = mask & ~rest, mask
             while last:
@@ -158,13 +167,8 @@ class PrefixIndex:
         held = self._held[row]
         known = held.depth(links)
         evicted = held.touch(links)
-        masks = self._masks
-        bit = 1 << self._bit_of[row]
-        intern = self._intern
-        alone = intern(bit)
-        for link in links[known : held.capacity]:
-            others = masks.get(link)
-            masks[link] = intern(others | bit) if others else alone
+        if known < len(links):
+            self._hold(row, links[known : held.capacity])
         if evicted:
             self._drop(row, evicted)
         return Insertion(held.newest, known)
@@ -182,6 +186,13 @@ class PrefixIndex:
         self._bit_of[row] = bit
         self._held[row] = held
         self._live |= 1 << bit
+
+    def _hold(self, row: int, links: Sequence[int]) -> None:
+        masks, intern = self._masks, self._intern
+        bit = intern(1 << self._bit_of[row])
+        for link in links:
+            others = masks.get(link)
+            masks[link] = intern(others | bit) if others else bit
 
     def _drop(self, row: int, links: Sequence[int]) -> None:
         keep = ~(1 << self._bit_of[row])

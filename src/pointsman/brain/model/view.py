@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.brain.model import quantities
+from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.quantities import FEW, Quantity
 
 Floats = NDArray[np.float64]
@@ -270,14 +271,20 @@ class View:
 
     def each(self, formula: Callable[[Any], Quantity]) -> Floats:
         """`formula` for every candidate: asked of a few one by one, of many once, with this view for all of them."""
-        nodes, cells = self.nodes, self.cells
-        if cells is None or len(nodes) > FEW:
+        if self.cells is None or len(self.nodes) > FEW:
             amounts: Floats = formula(self)
             return amounts
+        return np.array([formula(candidate) for candidate in self.candidates])
+
+    @_Derived
+    def candidates(self) -> list[Candidate]:
+        """The candidates one by one, for views of few that are made with cells."""
         held = self.held if isinstance(self.held, list) else self.held.tolist()
-        return np.array(
-            [formula(Candidate(self, cells, row, overlap)) for row, overlap in zip(nodes.tolist(), held, strict=True)]
-        )
+        prompt, output, objective = float(self.prompt_tokens), float(self.output_tokens), self.ttft_objective
+        return [
+            Candidate(self.cells, row, overlap, prompt, output, objective)
+            for row, overlap in zip(self.nodes.tolist(), held, strict=True)
+        ]
 
     @_Derived
     def overlap(self) -> Floats:
@@ -350,47 +357,3 @@ class View:
             gateways=self.gateways,
             priority=self.priority,
         )
-
-
-class Candidate:
-    """One candidate of a view, its quantities as floats: the columns that formulas ask for, and what is derived."""
-
-    __slots__ = (
-        "backlog_tokens",
-        "block_tokens",
-        "kv_capacity",
-        "kv_reserved",
-        "output_tokens",
-        "outstanding",
-        "overlap",
-        "prefill_base",
-        "prefill_per_pair",
-        "prefill_per_token",
-        "prompt_tokens",
-        "reported_load",
-        "running",
-        "slots",
-        "ttft_objective",
-    )
-
-    def __init__(self, view: View, cells: Cells, row: int, overlap: float) -> None:
-        self.prompt_tokens = view.prompt_tokens
-        self.output_tokens = view.output_tokens
-        self.ttft_objective = view.ttft_objective
-        self.overlap = overlap
-        self.outstanding = cells.outstanding[row]
-        self.running = cells.running[row]
-        self.slots = cells.slots[row]
-        self.kv_capacity = cells.kv_capacity[row]
-        self.kv_reserved = cells.kv_reserved[row]
-        self.block_tokens = cells.block_tokens[row]
-        self.backlog_tokens = cells.backlog_tokens[row]
-        self.reported_load = cells.reported_load[row]
-        self.prefill_base = cells.prefill_base[row]
-        self.prefill_per_token = cells.prefill_per_token[row]
-        self.prefill_per_pair = cells.prefill_per_pair[row]
-
-    backlog_seconds = property(quantities.backlog_seconds)
-    prefill_seconds = property(quantities.prefill_seconds)
-    load = property(quantities.load)
-    blocks_needed = property(quantities.blocks_needed)

@@ -88,7 +88,7 @@ class Jffc(Policy):
         most = view.most_overlap
         if most < self._least_share() * view.prompt_tokens or view.overlap_of(winner) == most:
             return winner
-        load = self._load(view)
+        load = view.each(self._load) if self.load_from == "account" else self._load(view)
         holder = lowest_then(view.miss, load, view.draw)
         return holder if load[holder] < self._forward_limit() else winner
 
