@@ -9,7 +9,7 @@ Each ends once, by `end` or `cut`, with the outcome of the try.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.kept import Kept
@@ -19,14 +19,14 @@ from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.chunk import Usage, usage_of
 from pointsman.wire.openai.errors import error_status, is_error
 
-ACCOUNTED_BYTES = 1024 * 1024
+ACCOUNTED_BYTES: Final = 1024 * 1024
 """Plain answers beyond this size are not searched for usage."""
-HELD_BYTES = 64 * 1024
+HELD_BYTES: Final = 64 * 1024
 """Most that is held back of a stream without content, and kept of an error."""
 
-_BUSY = (429, 503)
-_FAILED = (401, 500, 502, 504)
-HELD_BACK = frozenset(_BUSY + _FAILED)
+_BUSY: Final = (429, 503)
+_FAILED: Final = (401, 500, 502, 504)
+HELD_BACK: Final = frozenset(_BUSY + _FAILED)
 """Statuses with which another node may do better. A 401 means that the node refused our own key."""
 
 
@@ -45,41 +45,49 @@ class Progress(Protocol):
     def more_tokens(self, count: int) -> None: ...
 
 
-class Answer(Protocol):
+class Answer:
     """One response on its way. `over` once it has said that it is complete, though its body may not have ended."""
 
-    kept: Kept | None
-    over: bool
+    __slots__ = ("kept", "over")
 
-    def take(self, data: bytes) -> None: ...
+    def __init__(self) -> None:
+        self.kept: Kept | None = None
+        self.over = False
 
-    def pass_on(self, data: bytes, start: int) -> bool:
+    def take(self, data: bytes) -> None:
+        """Bytes of the body."""
+        raise NotImplementedError
+
+    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - most look at every byte
         """Take a whole chunk in its framing, from `start` on, if it can go to the client as it is; else nothing."""
-        ...
+        return False
 
-    def end(self) -> Outcome: ...
+    def end(self) -> Outcome:
+        """The body is complete."""
+        raise NotImplementedError
 
-    def cut(self, reason: str) -> Outcome: ...
+    def cut(self, reason: str) -> Outcome:
+        """No more of it will come."""
+        raise NotImplementedError
 
 
-class PlainAnswer:
+class PlainAnswer(Answer):
     """Anything that is neither an event stream nor an error to hold back.
 
     `speaks` tells that it follows OpenAI's shapes, so that an error in a 200 can be told.
     """
 
-    __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status", "kept", "over")
+    __slots__ = ("_copied", "_copy", "_reply", "_speaks", "_status")
 
     def __init__(
         self, head: ResponseHead, length: int | None, reply: Reply, request_id: bytes, *, speaks: bool
     ) -> None:
+        super().__init__()
         self._reply = reply
         self._speaks = speaks
         self._status = head.status
         self._copy: list[bytes] = []
         self._copied = 0
-        self.kept: Kept | None = None
-        self.over = False
         reply.start(response_lines(head, request_id), length, bodiless=head.status in (204, 304))
 
     def take(self, data: bytes) -> None:
@@ -87,9 +95,6 @@ class PlainAnswer:
         if self._copied <= ACCOUNTED_BYTES:
             self._copy.append(data)
         self._reply.write(data)
-
-    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - of these bytes a copy is kept
-        return False
 
     def end(self) -> Outcome:
         self._reply.end()
@@ -106,23 +111,19 @@ class PlainAnswer:
         return Outcome(verdict=Verdict.FAIL, reason=reason, status=502, delivered=self._reply.started)
 
 
-class KeptAnswer:
+class KeptAnswer(Answer):
     """An error another node may spare the client."""
 
-    __slots__ = ("_body", "_head", "_request_id", "kept", "over")
+    __slots__ = ("_body", "_head", "_request_id")
 
     def __init__(self, head: ResponseHead, request_id: bytes) -> None:
+        super().__init__()
         self._head = head
         self._request_id = request_id
         self._body = b""
-        self.kept: Kept | None = None
-        self.over = False
 
     def take(self, data: bytes) -> None:
         self._body = (self._body + data)[:HELD_BYTES]
-
-    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - nothing of it is the client's yet
-        return False
 
     def end(self) -> Outcome:
         status = self._head.status

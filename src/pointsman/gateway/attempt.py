@@ -17,7 +17,7 @@ from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.stream_answer import StreamAnswer
 from pointsman.gateway.targets import Target
-from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection
+from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection, UpstreamSink
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import request_head
 from pointsman.wire.http1.messages import ResponseHead
@@ -39,7 +39,7 @@ class Owner(Progress, Protocol):
         ...
 
 
-class Attempt:
+class Attempt(UpstreamSink):
     """Sends `work` to `target`, and what comes back to `reply`. The owner hears of its end unless it released it."""
 
     __slots__ = (

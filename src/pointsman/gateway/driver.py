@@ -6,7 +6,7 @@ all calls go through this object: it finds whom each order concerns, and wakes t
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
@@ -17,10 +17,10 @@ from pointsman.brain.model.request import Request
 from pointsman.brain.model.sharing import PeerReport, Share
 from pointsman.clock import Clock
 
-WAKE_GRAIN_S = 0.005
+WAKE_GRAIN_S: Final = 0.005
 """The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
 
-_TICKET_ORDERS = (Start, Wait, Refuse)
+_TICKET_ORDERS: Final = (Start, Wait, Refuse)
 
 
 class Party(Protocol):

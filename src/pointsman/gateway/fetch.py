@@ -1,18 +1,19 @@
 """A small question to a node: one GET, the whole answer."""
 
 import asyncio
-
-import msgspec
+from typing import NamedTuple
 
 from pointsman.gateway.targets import Target
-from pointsman.gateway.upstream import UpstreamConnection
+from pointsman.gateway.upstream import UpstreamConnection, UpstreamSink
 from pointsman.wire.http1.heads import simple_request
 from pointsman.wire.http1.messages import ResponseHead
 
 ANSWER_LIMIT = 8 * 1024 * 1024
 
 
-class Fetched(msgspec.Struct, frozen=True):
+class Fetched(NamedTuple):
+    """A whole answer."""
+
     status: int
     body: bytes
 
@@ -21,7 +22,7 @@ class FetchFailed(Exception):
     """No whole answer; the text is one word."""
 
 
-class _Collector:
+class _Collector(UpstreamSink):
     """An upstream sink that keeps everything."""
 
     def __init__(self) -> None:

@@ -1,5 +1,6 @@
 """The data port's face: answers what it can itself, relays what is for a node, refuses the rest."""
 
+from typing import Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -19,7 +20,7 @@ from pointsman.wire.http1.messages import RequestHead
 
 _JSON = b"application/json"
 _MODELS = b"/v1/models"
-_HEALTH = b"/health"
+_HEALTH: Final = b"/health"
 _OWN = (_HEALTH, _MODELS, b"*")
 _NOT_HERE = ": requests go to paths such as /v1/chat/completions, the admin port tells of metrics and nodes"
 _READING = (b"GET", b"HEAD")

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from itertools import count
+from typing import Final
 
 from xxhash import xxh3_64_intdigest
 
@@ -21,13 +22,13 @@ from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, 
 from pointsman.wire.openai.form import form_field
 from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
 
-TOKEN_BLOCK = 16
+TOKEN_BLOCK: Final = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
 
 _EVENTS: dict[Kind, Events] = {"chat": "choices", "completion": "choices", "typed": "typed"}
 _LONGEST_NUMBER = 15  # digits; of milliseconds, that is 31,000 years
 
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 class Intake:

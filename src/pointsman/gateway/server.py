@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.clock import Clock
@@ -25,8 +25,8 @@ from pointsman.wire.http1.messages import HttpLimits, RequestHead
 from pointsman.wire.http1.request import RequestReader
 from pointsman.wire.openai.errors import error_body
 
-_SMALL_BODY = 64 * 1024
-_WAITING_LIMIT = 16
+_SMALL_BODY: Final = 64 * 1024
+_WAITING_LIMIT: Final = 16
 _LINGER_S = 2.0
 
 _log = logging.getLogger(__name__)

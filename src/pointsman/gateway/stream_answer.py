@@ -6,9 +6,11 @@ second try. After it events pass as they come, whole, and a cut is told in-band:
 
 from __future__ import annotations
 
+from typing import Final
+
 from pointsman.brain.model.errors import NodeFailed
 from pointsman.brain.model.outcome import Outcome, Verdict
-from pointsman.gateway.answers import HELD_BYTES, Progress, ended, verdict_on
+from pointsman.gateway.answers import HELD_BYTES, Answer, Progress, ended, verdict_on
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.wire.http1.heads import own_lines, response_lines
@@ -17,11 +19,11 @@ from pointsman.wire.openai.account import StreamAccount
 from pointsman.wire.openai.errors import error_body, error_status
 from pointsman.wire.sse import EventCutter, event_data
 
-TOKENS_EVERY = 16
+TOKENS_EVERY: Final = 16
 """Content events between two accounts of progress to the brain."""
 
 
-class StreamAnswer:
+class StreamAnswer(Answer):
     """A stream of events."""
 
     __slots__ = (
@@ -35,8 +37,6 @@ class StreamAnswer:
         "_strip_usage",
         "_told",
         "begun",
-        "kept",
-        "over",
     )
 
     def __init__(
@@ -48,6 +48,7 @@ class StreamAnswer:
         progress: Progress,
         strip_usage: bool,
     ) -> None:
+        super().__init__()
         self._head = head
         self._reply = reply
         self._request_id = request_id
@@ -58,8 +59,6 @@ class StreamAnswer:
         self._held = b""
         self._told = 0
         self.begun = False
-        self.kept: Kept | None = None
-        self.over = False
 
     def take(self, data: bytes) -> None:
         """Raises EventTooLarge."""

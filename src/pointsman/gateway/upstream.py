@@ -10,7 +10,7 @@ import asyncio
 import errno
 import socket
 import ssl
-from typing import Protocol, cast
+from typing import Final, cast
 
 from pointsman.clock import Clock
 from pointsman.gateway.origin import Origin
@@ -24,22 +24,22 @@ SEE_OUT_S = 0.5
 _LONGEST_PROBE_S = 32767.0
 _LONGEST_SILENCE_MS = 2.0**31 - 1.0
 """Linux takes no larger TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_USER_TIMEOUT; 0 milliseconds would mean its own choice."""
-_JOINED_BYTES = 64 * 1024
+_JOINED_BYTES: Final = 64 * 1024
 """Up to this size copying a body behind its head is cheaper than a vectored write."""
 
 
-class UpstreamSink(Protocol):
-    """Who waits for a response. After `on_complete` or `on_lost` nothing more comes."""
+class UpstreamSink:
+    """Who waits for a response. After `on_complete` or `on_lost` nothing more comes. This one lets everything go."""
+
+    __slots__ = ()
 
     def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
 
     def on_response_body(self, data: bytes, *, last: bool) -> None:
         """Bytes of the body; `last` tells that `on_complete` follows at once."""
-        ...
 
     def on_response_chunk(self, data: bytes, start: int) -> None:
         """Bytes that are one whole chunk, still in its framing: the body's begin at `start` and end before CRLF."""
-        ...
 
     def on_complete(self) -> None: ...
 
@@ -57,20 +57,6 @@ class ConnectFailed(Exception):
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
-
-
-class _Nobody:
-    """A sink that lets everything go."""
-
-    def on_response_head(self, head: ResponseHead, length: int | None) -> None: ...
-
-    def on_response_body(self, data: bytes, *, last: bool) -> None: ...
-
-    def on_response_chunk(self, data: bytes, start: int) -> None: ...
-
-    def on_complete(self) -> None: ...
-
-    def on_lost(self, reason: str, *, stale: bool) -> None: ...
 
 
 class UpstreamConnection(asyncio.Protocol):
@@ -109,7 +95,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def see_out(self) -> None:
         """Nobody listens any more: the node has SEE_OUT_S to end its response, and the connection can be used again."""
-        self._sink = nobody = _Nobody()
+        self._sink = nobody = UpstreamSink()
         self.resume()
         asyncio.get_running_loop().call_later(SEE_OUT_S, self._cut_off, nobody)
 
@@ -173,7 +159,7 @@ class UpstreamConnection(asyncio.Protocol):
         if self._sink is not None:
             self._complete(sink)
 
-    def _cut_off(self, nobody: _Nobody) -> None:
+    def _cut_off(self, nobody: UpstreamSink) -> None:
         if self._sink is nobody:
             self.close()
 

@@ -6,11 +6,12 @@ whole events, so a stream can be ended, or one event left out, without a torn li
 """
 
 import re
+from typing import Final
 
-EVENT_LIMIT = 16 * 1024 * 1024
+EVENT_LIMIT: Final = 16 * 1024 * 1024
 """Bytes. Tool arguments and token-id lists make events of some MiB; beyond this it is no event stream."""
 
-_BLANK_LINE = re.compile(rb"\n\n|\n\r\n|\n\r(?=[^\n])|\r\r\n?")
+_BLANK_LINE: Final = re.compile(rb"\n\n|\n\r\n|\n\r(?=[^\n])|\r\r\n?")
 """`\\n\\r` may be the half of a blank line with a CRLF end: only the next byte tells."""
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 

@@ -1,8 +1,9 @@
 """Where a body and its chunks end."""
 
 from functools import lru_cache
+from typing import Final
 
-LAST_CHUNK = b"0\r\n\r\n"
+LAST_CHUNK: Final = b"0\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 

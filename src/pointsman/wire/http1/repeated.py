@@ -6,14 +6,14 @@ else is recognised, and what is not recognised is parsed.
 """
 
 import re
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Head = TypeVar("Head")
 
-LENGTH_DIGITS = 9
+LENGTH_DIGITS: Final = 9
 """Most digits of a length that is recognised."""
 
-_TRIES = 4
+_TRIES: Final = 4
 """Heads in a row that did not come again, after which none is remembered: each has an id of its own, say."""
 _LENGTH = b"\r\ncontent-length:"
 _DIGITS = re.compile(rb"[ \t]*([0-9]{1,%d})\r\n" % LENGTH_DIGITS)

@@ -8,7 +8,7 @@ else RFC 9112 forbids is refused behind each head: codings other than `chunked`,
 """
 
 import re
-from typing import Protocol
+from typing import Final, Protocol
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpRequestParser
 
@@ -19,12 +19,12 @@ from pointsman.wire.http1.lines import Headers
 from pointsman.wire.http1.messages import HttpLimits, RequestHead
 from pointsman.wire.http1.repeated import LENGTH_DIGITS, Repeated
 
-_FRAMING_PER_BYTE = 8
+_FRAMING_PER_BYTE: Final = 8
 """Bytes of framing a body byte may cost; a chunk of one byte costs five."""
 
 _HOST = rb"[A-Za-z0-9._~!$&'()*+,;=%:\[\]-]"
 _URI = rb"[!$-;=?-\[\]-~]"  # visible ASCII without " # < > and the backslash
-_LINE = re.compile(
+_LINE: Final = re.compile(
     rb"(?:\r\n)*([A-Z-]+) (?:(/%b*|\*)|(?i:https?)://%b+([/?]%b*)?) HTTP/1\.([01])\r\n" % (_URI, _HOST, _URI)
 )
 """Method; path and query, or `*`; what follows the authority of an absolute target; minor version."""

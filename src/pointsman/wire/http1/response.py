@@ -5,7 +5,7 @@ whose head is the one before's (`repeated.py`), and a read that is exactly one c
 before them as it does behind them, between two messages or between two chunks.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -14,9 +14,9 @@ from pointsman.wire.http1.lines import OURS_IN_RESPONSES, Headers, forwarded, st
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.http1.repeated import Repeated
 
-_HEAD_LIMIT = 64 * 1024  # bytes
+_HEAD_LIMIT: Final = 64 * 1024  # bytes
 _LAST_STATUS = 599
-_CHUNK_OF_LINES_END = b"\n\r\n"
+_CHUNK_OF_LINES_END: Final = b"\n\r\n"
 """How a head ends, and a chunk of whole lines. A size line, of which llhttp tells nothing, does not end so."""
 
 

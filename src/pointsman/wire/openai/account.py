@@ -4,54 +4,50 @@ Of a stream, the events up to the first content are decoded; after that one is d
 member that matters. A quoted `"usage"` inside a text is written `\\"usage\\"` in JSON, so text is not mistaken for it.
 """
 
-from typing import Protocol
+from typing import Final
 
 from pointsman.wire.openai.alike import Alike
 from pointsman.wire.openai.chunk import Answer, Chunk, Usage, read_chunk, says, usage_from
 from pointsman.wire.sse import data_event, event_data
 
-_DONE = data_event(b"[DONE]")
-_FINAL = frozenset(("message_stop", "response.completed", "response.incomplete"))
-_FAILED = frozenset(("error", "response.failed"))
+_DONE: Final = data_event(b"[DONE]")
+_FINAL: Final = frozenset(("message_stop", "response.completed", "response.incomplete"))
+_FAILED: Final = frozenset(("error", "response.failed"))
 
 
-class StreamAccount(Protocol):
+class StreamAccount(Alike):
     """Sees every event of one stream. `content_events` counts those that carried something generated."""
 
-    content_events: int
-    done: bool
-    error: bytes
-    usage: Usage
+    __slots__ = ("done", "error", "usage")
 
-    def again(self, data: bytes, start: int, end: int) -> bool:
-        """Take `data[start:end]` if it is one event known by sight, one more with content. Else nothing is taken."""
-        ...
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = False
+        self.error = b""
+        self.usage = Usage()
 
     def see(self, event: bytes) -> bool:
         """Take one raw event; true when it is nothing but the usage of the whole stream."""
-        ...
+        raise NotImplementedError
 
     def succeeded(self) -> bool:
         """Whether the stream said that it is complete."""
-        ...
+        raise NotImplementedError
 
     def last_words(self, error: bytes) -> bytes:
         """The events that end a stream of this kind by our own `error` (JSON, `{"error": {...}}`)."""
-        ...
+        raise NotImplementedError
 
 
-class ChatAccount(Alike):
+class ChatAccount(StreamAccount):
     """Streams of chat and text completions: `[DONE]`, or a finish_reason for each of `choices` indexes, ends them."""
 
-    __slots__ = ("_choices", "_finished", "done", "error", "usage")
+    __slots__ = ("_choices", "_finished")
 
     def __init__(self, choices: int = 1) -> None:
         super().__init__()
         self._choices = choices
         self._finished: set[int] = set()
-        self.done = False
-        self.error = b""
-        self.usage = Usage()
 
     def see(self, event: bytes) -> bool:
         if self.content_events and _says_text_alone(event):
@@ -87,16 +83,10 @@ class ChatAccount(Alike):
         return chunk.usage is not None and not choices
 
 
-class TypedAccount(Alike):
+class TypedAccount(StreamAccount):
     """Streams of typed events (`/v1/responses`, `/v1/messages`): a final type ends them."""
 
-    __slots__ = ("done", "error", "usage")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.done = False
-        self.error = b""
-        self.usage = Usage()
+    __slots__ = ()
 
     def see(self, event: bytes) -> bool:
         data = event_data(event)

@@ -6,11 +6,12 @@ JSON string is let through, and the string must not be empty; anything else is c
 """
 
 import re
+from typing import Final
 
-_KEYS = (b'"content":"', b'"text":"', b'"reasoning_content":"', b'"reasoning":"', b'"arguments":"')
-_INSIDE_STRING = re.compile(rb'(?=[^\r\n])[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*').fullmatch
-_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
-_TRIES = 8
+_KEYS: Final = (b'"content":"', b'"text":"', b'"reasoning_content":"', b'"reasoning":"', b'"arguments":"')
+_INSIDE_STRING: Final = re.compile(rb'(?=[^\r\n])[^"\\\r\n]*(?:\\[^\r\n][^"\\\r\n]*)*').fullmatch
+_STRING: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*')
+_TRIES: Final = 8
 """Events in a row that nothing was like, after which nothing is expected to be: each has log probabilities, say."""
 
 
