@@ -76,14 +76,15 @@ class Believed:
         self.capacity = capacity
         evicted: list[int] = []
         owner = self.owner
-        while len(owner) > capacity:
+        while (excess := len(owner) - capacity) > 0:
             touch, links = self.touches[0]
-            while links and len(owner) > capacity:
-                link = links.pop()
-                self._queued -= 1
-                if owner.get(link) == touch:
-                    del owner[link]
-                    evicted.append(link)
+            tail = links[-excess:]
+            del links[-excess:]
+            self._queued -= len(tail)
+            dead = [link for link in reversed(tail) if owner.get(link) == touch]
+            for link in dead:
+                del owner[link]
+            evicted += dead
             if not links:
                 self.touches.popleft()
         return evicted
