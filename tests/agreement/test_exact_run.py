@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from tests.support.simulated import experiment, quick_nodes, uneven
 
-from pointsman.sim.cluster import Delays
+from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand, Dialogue, RowAsk
-from pointsman.sim.exchange import Record
 from pointsman.sim.experiment import Experiment, run
+from pointsman.sim.record import Record
 from pointsman.workload.rows import TraceRow
 
 

@@ -5,8 +5,8 @@ from tests.support.simulated import calls, journaled, uneven
 
 from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
 from pointsman.observe.replay import differences, replay
-from pointsman.sim.clients import Habits
-from pointsman.sim.gateway import Delays
+from pointsman.sim.delays import Delays
+from pointsman.sim.habits import Habits
 
 
 @pytest.mark.parametrize("policy", ["round_robin", "two_choices", "jffc", "fastest_completion"])

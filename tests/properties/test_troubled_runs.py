@@ -5,9 +5,9 @@ import random
 import pytest
 from tests.support.simulated import uneven
 
-from pointsman.sim.clients import Habits
+from pointsman.sim.delays import Delays
 from pointsman.sim.experiment import Stage
-from pointsman.sim.gateway import Delays
+from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Failure, Incidents, Slowdown
 
 NODES = ("fast-1", "fast-2", "slow-1", "slow-2")

@@ -5,10 +5,10 @@ import msgspec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import build
 from pointsman.observe.calls import Call, Entry
+from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand, Dialogue, RowAsk
 from pointsman.sim.experiment import Experiment, Run, run
 from pointsman.sim.fleet import Node, NodeKind, nodes_of
-from pointsman.sim.gateway import Delays
 from pointsman.sim.generated import session_demand
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.rows import TraceRow

@@ -7,7 +7,7 @@ import numpy as np
 
 from pointsman.observe.comparison import Window
 from pointsman.observe.sampled import Numbers, quantile
-from pointsman.sim.exchange import Record
+from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
 from pointsman.sim.summary import Slo
 

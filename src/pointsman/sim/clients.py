@@ -3,24 +3,15 @@
 from collections.abc import Callable, Sequence
 from math import inf
 
-import msgspec
 import numpy as np
 
 from pointsman.brain.model.request import Request
 from pointsman.sim.demand import Ask, Demand, Dialogue
-from pointsman.sim.exchange import Exchange, Record
+from pointsman.sim.exchange import Exchange
+from pointsman.sim.habits import Habits
 from pointsman.sim.loop import Loop, Rank
+from pointsman.sim.record import Record
 from pointsman.workload.streams import stream
-
-
-class Habits(msgspec.Struct, frozen=True):
-    """What clients do besides asking. `plain`: share of requests that ask for no stream. `leaving`: share of those
-    whose client leaves, unless it is answered before, after a time drawn around `leaving_after_s` (exponentially).
-    """
-
-    plain: float = 0.0
-    leaving: float = 0.0
-    leaving_after_s: float = 10.0
 
 
 class Clients:

@@ -7,11 +7,12 @@ session. Nothing here lets gateways hear of each other.
 from collections.abc import Callable, Container, Sequence
 from zlib import crc32
 
-from pointsman.brain.dispatcher import Dispatcher
 from pointsman.engine.sequence import Sequence as EngineSequence
+from pointsman.sim.brain import Brain
+from pointsman.sim.delays import Delays
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
-from pointsman.sim.gateway import Delays, Ended, Gateway
+from pointsman.sim.gateway import Ended, Gateway
 from pointsman.sim.loop import Loop
 from pointsman.sim.node import SimNode
 
@@ -38,7 +39,7 @@ class Cluster:
     def __init__(
         self,
         loop: Loop,
-        dispatchers: Sequence[Dispatcher],
+        dispatchers: Sequence[Brain],
         nodes: Sequence[Node],
         delays: Delays,
         ended: Ended,

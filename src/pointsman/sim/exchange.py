@@ -2,24 +2,8 @@
 
 from pointsman.brain.model.request import Request
 from pointsman.engine.sequence import Sequence
-from pointsman.observe.comparison import Sample
 from pointsman.sim.demand import Ask
-
-
-class Record(Sample, frozen=True):
-    """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any.
-
-    `waited_s`: seconds until it was sent to a node first, `placed_s`: when it was sent to its last; None for never.
-    `gap_s`: longest time between two tokens of a stream as its engine made them, None unless there are two.
-    """
-
-    id: str = ""
-    tries: int = 0
-    problem: str = ""
-    dialogue: int = 0
-    waited_s: float | None = None
-    placed_s: float | None = None
-    gap_s: float | None = None
+from pointsman.sim.record import Record
 
 
 class Exchange:

@@ -19,16 +19,19 @@ from pointsman.brain.policies.table import PolicyTable
 from pointsman.observe.comparison import Window
 from pointsman.observe.record import Journaled, Sink, begin
 from pointsman.sim.alone import alone_on
+from pointsman.sim.brain import Brain
 from pointsman.sim.by_clients import ClientFigures, by_clients
-from pointsman.sim.clients import Clients, Habits
+from pointsman.sim.clients import Clients
 from pointsman.sim.cluster import Cluster, Spread, in_turn
+from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
-from pointsman.sim.exchange import Exchange, Record
+from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
-from pointsman.sim.gateway import Delays
+from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Incidents, enter
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.process import Counters
+from pointsman.sim.record import Record
 from pointsman.sim.sharing import Sharing
 from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, node_figures, summarized
 
@@ -223,8 +226,8 @@ def _left_early(record: Record, slo: Slo) -> bool:
     return record.problem == CANCELLED.reason and (record.first_s is not None or record.ttft_s <= slo.ttft_s)
 
 
-def _dispatcher(settings: BrainSettings, policies: PolicyTable, now: float, journal: Sink | None) -> Dispatcher:
+def _dispatcher(settings: BrainSettings, policies: PolicyTable, now: float, journal: Sink | None) -> Brain:
     dispatcher = Dispatcher(settings, policies, (), now)
     if journal is None:
         return dispatcher
-    return cast(Dispatcher, Journaled(dispatcher, begin(settings, policies, now), journal))
+    return cast(Brain, Journaled(dispatcher, begin(settings, policies, now), journal))

@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Protocol
 
-import msgspec
-
-from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.sharing import PeerReport, Share
 from pointsman.engine.sequence import Sequence as EngineSequence
+from pointsman.sim.brain import Brain
+from pointsman.sim.delays import Delays
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.node import TOKENS_EVERY, SimNode
@@ -31,13 +30,6 @@ SILENCE_S = 60.0
 
 Ended = Callable[[Exchange, str], None]
 """Called when an exchange is over for its client: with the code of the error, or ""."""
-
-
-class Delays(msgspec.Struct, frozen=True):
-    """How late (seconds) the gateway hears of tokens and ends, and of probes."""
-
-    feedback_s: float = 0.0
-    report_s: float = 0.0
 
 
 class Wires(Protocol):
@@ -61,7 +53,7 @@ class Gateway:
     def __init__(
         self,
         loop: Loop,
-        dispatcher: Dispatcher,
+        dispatcher: Brain,
         wires: Wires,
         delays: Delays,
         ended: Ended,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.observe.sampled import Numbers, Sampled
-from pointsman.sim.exchange import Record
+from pointsman.sim.record import Record
 
 
 @dataclass(frozen=True, slots=True)

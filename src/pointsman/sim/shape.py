@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from pointsman.observe.sampled import Numbers
-from pointsman.sim.exchange import Record
 from pointsman.sim.occupancy import in_flight
+from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
 from pointsman.sim.summary import Terms
 

@@ -8,9 +8,9 @@ import numpy as np
 from pointsman.observe.comparison import Figures, Window, figures_of
 from pointsman.observe.sampled import Flags, Numbers, Sampled, mean, quantile
 from pointsman.sim.alone import Alone
-from pointsman.sim.exchange import Record
 from pointsman.sim.occupancy import bins, in_flight, spread
 from pointsman.sim.process import Counters
+from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
 
 LONG_TURNS = 4

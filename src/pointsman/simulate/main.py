@@ -13,8 +13,8 @@ from pointsman.config.sim import RunConfig, built, check_journal, check_recordin
 from pointsman.config.sweep import SweepConfig, check_sweep
 from pointsman.observe.record import Sink
 from pointsman.observe.recording import Recorder
-from pointsman.sim.exchange import Record
 from pointsman.sim.experiment import Run, run
+from pointsman.sim.record import Record
 from pointsman.simulate.cases import Case, Measured, cases_of, measured
 from pointsman.simulate.command import check, guarded, print_json, simulated, write
 from pointsman.simulate.plan import Plan, planned

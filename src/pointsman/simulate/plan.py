@@ -4,12 +4,12 @@ import msgspec
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.sim import SimConfig, fleet_of, incidents_of
-from pointsman.sim.clients import Habits
 from pointsman.sim.cluster import by_session, in_turn
+from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Experiment
 from pointsman.sim.fleet import Node
-from pointsman.sim.gateway import Delays
+from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Incidents
 from pointsman.sim.summary import Slo
 from pointsman.simulate.load import loaded

@@ -4,7 +4,7 @@ import pytest
 
 from pointsman.observe.comparison import Window
 from pointsman.sim.by_clients import ClientFigures, by_clients, mean_by_clients
-from pointsman.sim.exchange import Record
+from pointsman.sim.record import Record
 from pointsman.sim.summary import Slo
 
 WINDOW, SLO = Window(10.0, 100.0), Slo(ttft_s=1.0, tpot_s=0.1)

@@ -3,9 +3,10 @@
 import pytest
 from tests.support.simulated import uneven
 
-from pointsman.sim.clients import Clients, Habits, plain_share
+from pointsman.sim.clients import Clients, plain_share
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.generated import session_demand
+from pointsman.sim.habits import Habits
 from pointsman.sim.loop import Loop, Rank
 from pointsman.workload.presets import WORKLOADS
 

@@ -6,12 +6,12 @@ from tests.support.simulated import experiment, journaled, quick_nodes, rows_dem
 
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import POLICIES
-from pointsman.sim.clients import Habits
+from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.experiment import Run, Stage, run
 from pointsman.sim.fleet import nodes_of
-from pointsman.sim.gateway import Delays
 from pointsman.sim.generated import session_demand
+from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Drain, Failure, Incidents, Slowdown
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.presets import WORKLOADS

@@ -6,9 +6,10 @@ from tests.support.simulated import calls, experiment, journaled, quick_nodes, r
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Timeouts
 from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
-from pointsman.sim.clients import Habits
+from pointsman.sim.delays import Delays
 from pointsman.sim.experiment import Stage
-from pointsman.sim.gateway import PROBE_S, SILENCE_S, Delays
+from pointsman.sim.gateway import PROBE_S, SILENCE_S
+from pointsman.sim.habits import Habits
 
 ONE = rows_demand((1.0, 1000, 34))
 

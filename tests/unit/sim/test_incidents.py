@@ -4,9 +4,9 @@ import pytest
 from tests.support.simulated import calls, experiment, journaled, quick_nodes, rows_demand, uneven
 
 from pointsman.observe.calls import Finished, Report
-from pointsman.sim.exchange import Record
 from pointsman.sim.experiment import Run, Stage
 from pointsman.sim.incidents import LEAST_CAPACITY, Drain, Failure, Incidents, Slowdown, problem_of, told
+from pointsman.sim.record import Record
 
 KILLED = Incidents(failures=(Failure(node="n-1", begins_s=5.0, ends_s=30.0),))
 STOPPED = Incidents(failures=(Failure(node="n", mode="stop", begins_s=5.0, ends_s=8.0),))

@@ -9,8 +9,8 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.engine.core import StepResult
 from pointsman.engine.plain_service import PlainService
 from pointsman.engine.sequence import Sequence
-from pointsman.sim.clients import Habits
 from pointsman.sim.fleet import Node, NodeKind, nodes_of
+from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Failure, Incidents
 from pointsman.sim.plain import PlainProcess, PlainProfile
 

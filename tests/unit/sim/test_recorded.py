@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.sim.exchange import Record
+from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
 
 

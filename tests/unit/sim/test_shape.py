@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.observe.comparison import Window
-from pointsman.sim.exchange import Record
+from pointsman.sim.record import Record
 from pointsman.sim.shape import TIME_BINS, TTFT_EDGES, shape_of
 from pointsman.sim.summary import Slo, Terms
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pointsman.observe.comparison import Window
-from pointsman.sim.exchange import Record
 from pointsman.sim.process import Counters
+from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
 from pointsman.sim.summary import NodeFigures, Slo, Summary, Terms, mean_of, node_figures, summarized
 

@@ -2,7 +2,7 @@
 
 from pointsman.brain.policies.registry import build
 from pointsman.config.sim import SimConfig
-from pointsman.sim.gateway import Delays
+from pointsman.sim.delays import Delays
 from pointsman.simulate.plan import planned
 
 
