@@ -19,8 +19,6 @@ FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
 WIDTH = 120
 OURS = "fastest_completion"
 """What figures set off from the others."""
-FEW = 6
-"""Verdicts of one claim that are told one by one; of more, the failures and a count."""
 
 _HEAD = """# What experiments show
 
@@ -62,7 +60,7 @@ def _section(name: str, paper: Paper, results: Results) -> str:
     parts = [
         f"## {paper.title}",
         paper.question.strip(),
-        *([f"**Answer.** {paper.answer.strip()}"] if paper.answer else []),
+        *(["**Answer**", paper.answer.strip()] if paper.answer else []),
         *(f"![{heading(figure(each))} of each policy](figures/{name}-{each}.svg)" for each in paper.chart),
         *(_table(sheet) for sheet in all_sheets(paper, results)),
         "\n".join(line for claim in paper.claim for line in _claim(claim, judged(claim, results.rows))),
@@ -77,15 +75,15 @@ def _traced(paper: Paper) -> bool:
 
 
 def _claim(claim: Claim, verdicts: list[Verdict]) -> Iterator[str]:
-    """Few verdicts are told each; of many, those that tell against it."""
-    against = [one for one in verdicts if not one.holds]
-    held = "holds" if not against else f"does not hold in {len(against)} of {len(verdicts)}"
+    """In how many scenes it holds, and the figures of each, those that tell against it last."""
+    held, failed = [one for one in verdicts if one.holds], [one for one in verdicts if not one.holds]
     if len(verdicts) == 1:
-        yield f"- Expected: {claim.says}. It **{held.removesuffix(' in 1 of 1')}**: {verdicts[0].measured}."
+        yield f"- Expected: {claim.says}. It **{'holds' if held else 'does not hold'}**: {verdicts[0].measured}."
         return
-    yield f"- Expected: {claim.says}. It **{held}**{'' if against else f' in all {len(verdicts)}'}:"
-    for one in verdicts if len(verdicts) <= FEW else against:
-        yield f"  - {title((one.scene, one.load))}: {one.measured}{'' if one.holds else ' – no'}"
+    yield f"- Expected: {claim.says}. It **holds in {len(held)} of {len(verdicts)}**."
+    for word, group in (("holds", held), ("does not hold", failed)):
+        if group:
+            yield f"  - {word}: " + "; ".join(f"{title((one.scene, one.load))}: {one.measured}" for one in group)
 
 
 def _notes(results: Results) -> Iterator[str]:

@@ -9,10 +9,12 @@ from pointsman.config.experiment import Claim
 from pointsman.config.flags import ConfigError
 from pointsman.observe.columns import TIE
 from pointsman.simulate.experiments.figures import figure
-from pointsman.simulate.experiments.results import Row
+from pointsman.simulate.experiments.results import Row, told
 
 Key = tuple[str, float | None]
 """A scene, and a load where loads were swept."""
+Tables = Mapping[Key, Mapping[str, Row]]
+"""Rows that have the figure, by place and policy."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -42,51 +44,49 @@ def check_claim(claim: Claim) -> None:
         raise ConfigError(f"claim {claim.says!r}: give either `at_least` or `at_most`")
 
 
-def _tables(name: str, rows: Iterable[Row]) -> dict[Key, dict[str, float]]:
-    """Values by policy, by scene and load."""
-    found: dict[Key, dict[str, float]] = {}
+def _tables(name: str, rows: Iterable[Row]) -> Tables:
+    found: dict[Key, dict[str, Row]] = {}
     for row in rows:
         if name in row.figures:
-            found.setdefault((row.scene, row.load), {})[row.policy] = row.figures[name]
+            found.setdefault((row.scene, row.load), {})[row.policy] = row
     return found
 
 
-def _verdict(claim: Claim, key: Key, tables: Mapping[Key, Mapping[str, float]]) -> Verdict:
+def _verdict(claim: Claim, key: Key, tables: Tables) -> Verdict:
     if claim.order:
-        return _ordered(claim, key, [_value(claim, tables[key], name) for name in claim.order])
-    value = _value(claim, tables[key], claim.policy)
+        return _ordered(claim, key, [_row(claim, tables[key], name) for name in claim.order])
+    row = _row(claim, tables[key], claim.policy)
+    value, kind = row.figures[claim.figure], figure(claim.figure)
     if not claim.over and not claim.over_scene:
-        text = f"{_text(claim, value)} {figure(claim.figure).unit}"
-        return Verdict(*key, _inside(claim, figure(claim.figure).scale * value), f"{text.strip()}, {_asked(claim)}")
-    other = _value(claim, _beside(claim, key, tables), claim.over or claim.policy)
-    ratio = value / other if other else float("inf")
-    text = f"{_text(claim, value)} / {_text(claim, other)} = {ratio:.2f} ×, {_asked(claim)}"
+        return Verdict(*key, _inside(claim, kind.scale * value), f"{told(row, claim.figure)} {kind.unit}".strip())
+    other = _row(claim, _beside(claim, key, tables), claim.over or claim.policy)
+    beside = other.figures[claim.figure]
+    ratio = value / beside if beside else float("inf")
+    text = f"{told(row, claim.figure)} / {told(other, claim.figure)} = {ratio:.2f} ×"
     return Verdict(*key, _inside(claim, ratio), text)
 
 
-def _beside(claim: Claim, key: Key, tables: Mapping[Key, Mapping[str, float]]) -> Mapping[str, float]:
-    """The values to divide by: of the same scene, or of the one that is named, at the same load."""
+def _beside(claim: Claim, key: Key, tables: Tables) -> Mapping[str, Row]:
+    """What to divide by: of the same scene, or of the one that is named, at the same load."""
     if not claim.over_scene:
         return tables[key]
-    for (scene, load), values in tables.items():
+    for (scene, load), rows in tables.items():
         if claim.over_scene in scene and load == key[1]:
-            return values
+            return rows
     raise ConfigError(f"claim {claim.says!r}: no scene has {claim.over_scene!r} in its label")
 
 
-def _value(claim: Claim, values: Mapping[str, float], policy: str) -> float:
-    if policy not in values:
+def _row(claim: Claim, rows: Mapping[str, Row], policy: str) -> Row:
+    if policy not in rows:
         raise ConfigError(f"claim {claim.says!r}: {claim.figure} of {policy!r} was not measured")
-    return values[policy]
+    return rows[policy]
 
 
-def _ordered(claim: Claim, key: Key, values: Sequence[float]) -> Verdict:
-    """Whether they fall, each by more than a tie."""
-    falls = [one > other * (1 + TIE) for one, other in pairwise(values)]
-    signs = [">" if one else "≯" for one in falls]
-    text = _text(claim, values[0])
-    for sign, value in zip(signs, values[1:], strict=True):
-        text += f" {sign} {_text(claim, value)}"
+def _ordered(claim: Claim, key: Key, rows: Sequence[Row]) -> Verdict:
+    """Whether their values fall, each by more than a tie."""
+    falls = [one.figures[claim.figure] > other.figures[claim.figure] * (1 + TIE) for one, other in pairwise(rows)]
+    signs = ["", *(" > " if one else " ≯ " for one in falls)]
+    text = "".join(sign + told(row, claim.figure) for sign, row in zip(signs, rows, strict=True))
     return Verdict(*key, all(falls), f"{text} {figure(claim.figure).unit}".strip())
 
 
@@ -94,11 +94,3 @@ def _inside(claim: Claim, value: float) -> bool:
     if claim.at_least is not None:
         return value >= claim.at_least
     return claim.at_most is None or value <= claim.at_most
-
-
-def _asked(claim: Claim) -> str:
-    return f"asked ≥ {claim.at_least:g}" if claim.at_least is not None else f"asked ≤ {claim.at_most:g}"
-
-
-def _text(claim: Claim, value: float) -> str:
-    return figure(claim.figure).text(value)

@@ -1,23 +1,26 @@
 """Runs all scenes of an experiment and keeps what it shows."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from pointsman.config.experiment import Paper
 from pointsman.config.sim import built
+from pointsman.config.sweep import SweepConfig
 from pointsman.simulate.cases import Case, Measured, cases_of
 from pointsman.simulate.experiments import results
 from pointsman.simulate.experiments.claims import check_claim
 from pointsman.simulate.experiments.figures import figure
 from pointsman.simulate.experiments.grid import Scene
 from pointsman.simulate.experiments.results import Results, Row
-from pointsman.simulate.plan import planned
+from pointsman.simulate.plan import Plan, planned
 from pointsman.simulate.standing import by_policy
 from pointsman.simulate.sweep import Scene as SweepScene
 from pointsman.simulate.sweep import saturation_rps, sweep
 from pointsman.simulate.tell import notes as notes_of
-from pointsman.simulate.tell_sweep import notes as sweep_notes
+from pointsman.simulate.tell_sweep import load_is
 
 Measure = Callable[[Sequence[Case]], Sequence[Measured]]
 
@@ -50,11 +53,31 @@ def conducted(
 def _compared(scene: Scene, names: frozenset[str], measure: Measure) -> tuple[list[Row], list[str]]:
     plan = planned(scene.config)
     found = measure(cases_of(plan.settled(), scene.config.policies, scene.label))
-    return results.rows_of(scene.label, by_policy(scene.config.policies, found), names), notes_of(plan)
+    rows = results.rows_of(scene.label, by_policy(scene.config.policies, found), names)
+    return rows, [_fleet(plan), *notes_of(plan)[1:]]
 
 
 def _swept(scene: Scene, names: frozenset[str], measure: Measure) -> tuple[list[Row], list[str]]:
     unit = saturation_rps(scene.config, measure)
     swept = sweep(SweepScene(scene.label, scene.config, unit), measure)
-    fleet = notes_of(planned(msgspec.structs.replace(swept.scene.at(1.0), seeds=1)))[0]
-    return results.swept_rows(scene.label, swept, names), [fleet, *sweep_notes([swept], scene.config)]
+    plan, what = (
+        planned(msgspec.structs.replace(swept.scene.at(1.0), seeds=1)),
+        load_is(SweepScene("", scene.config, unit)),
+    )
+    return results.swept_rows(scene.label, swept, names), [_fleet(plan), what, *_swept_notes(scene.config)]
+
+
+def _fleet(plan: Plan) -> str:
+    """Its nodes by kind, as a sentence."""
+    kinds = Counter(re.sub(r"-\d+$", "", node.name) for node in plan.nodes)
+    return f"Fleet: {', '.join(f'{count} {name}' for name, count in kinds.items())}."
+
+
+def _swept_notes(config: SweepConfig) -> list[str]:
+    seeds = "1 seed" if config.seeds == 1 else f"{config.seeds} seeds"
+    return [
+        f"{seeds} from {config.seed}, requests of up to {config.seconds:g} s, measured after {config.warm_up:.0%}.",
+        f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
+        "A highest rate is followed upwards to the first load that misses the target, and lies on a straight line "
+        "between the two loads tried around it.",
+    ]

@@ -7,9 +7,8 @@ import msgspec
 from pointsman.config.experiment import TableSpec
 from pointsman.observe.columns import TIE
 from pointsman.simulate.experiments.figures import Figure, best_of, figure
-from pointsman.simulate.experiments.results import Results, Row
+from pointsman.simulate.experiments.results import Results, Row, told
 
-BOUNDS = {"below": "< ", "above": "> "}
 Place = tuple[str, float | None]
 
 
@@ -44,9 +43,16 @@ def _by_scene(place: Place, names: Sequence[str], rows: Sequence[Row]) -> Sheet:
 
 
 def _by_figure(name: str, rows: Sequence[Row]) -> Sheet:
+    """Policies against scenes, whichever are more going down."""
     places = placed(row for row in rows if name in row.figures)
-    columns = [_column(name, here) for here in places.values()]
-    return Sheet(heading(figure(name)), ("policy", *(title(place) or "value" for place in places)), _lines(columns))
+    columns = {title(place) or "value": _column(name, here) for place, here in places.items()}
+    policies = list(dict.fromkeys(policy for column in columns.values() for policy in column))
+    if len(columns) <= len(policies):
+        return Sheet(heading(figure(name)), ("policy", *columns), _lines(list(columns.values())))
+    lines = tuple(
+        (place, tuple(column.get(policy, Cell("–")) for policy in policies)) for place, column in columns.items()
+    )
+    return Sheet(heading(figure(name)), ("scene", *policies), lines)
 
 
 def _lines(columns: Sequence[dict[str, Cell]]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
@@ -70,7 +76,7 @@ def served(rows: Iterable[Row]) -> list[Row]:
 
 def _text(row: Row, name: str, kind: Figure) -> str:
     """The mean, and half the width of its interval where that shows."""
-    text = BOUNDS.get(row.bounds.get(name, ""), "") + kind.text(row.figures.get(name))
+    text = told(row, name)
     if name not in row.spans:
         return text
     low, high = row.spans[name]

@@ -6,12 +6,13 @@ import msgspec
 
 from pointsman.config.experiment import Paper
 from pointsman.simulate.crossing import Bound
-from pointsman.simulate.experiments.figures import CAPACITY
+from pointsman.simulate.experiments.figures import CAPACITY, figure
 from pointsman.simulate.standing import PolicyRuns
 from pointsman.simulate.sweep import Capacity, Swept
 from pointsman.simulate.tell import intervals
 
 DIGITS = 4
+BEYOND = {"below": "< ", "above": "> "}
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,6 +81,11 @@ def _capacity_row(scene: str, policy: str, capacities: Sequence[Capacity]) -> Ro
         spans={name: _span((one.interval.low, one.interval.high)) for name, one in named.items() if one.interval},
         bounds={name: one.bound for name, one in named.items() if one.bound},
     )
+
+
+def told(row: Row, name: str) -> str:
+    """One figure of the row without its unit; `<` or `>` before a highest rate that lies beyond all that was tried."""
+    return BEYOND.get(row.bounds.get(name, ""), "") + figure(name).text(row.figures.get(name))
 
 
 def rounded(value: float) -> float:

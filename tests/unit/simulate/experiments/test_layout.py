@@ -32,6 +32,13 @@ def test_a_table_a_figure_shows_scenes_side_by_side() -> None:
     assert sheet.lines[1] == ("b", (Cell("90.0", best=True), Cell("–")))
 
 
+def test_more_scenes_than_policies_go_down() -> None:
+    rows = tuple(Row(scene, "a", {"in_slo": 0.5}) for scene in ("one", "two"))
+    (sheet,) = sheets(TableSpec(figures=("in_slo",), by="figure"), Results("x", False, {}, rows))
+    assert sheet.head == ("scene", "a")
+    assert sheet.lines == (("one", (Cell("50.0"),)), ("two", (Cell("50.0"),)))
+
+
 def test_who_leaves_requests_unanswered_is_best_in_nothing_else() -> None:
     rows = (
         Row("", "fair", {"success": 1.0, "ttft_mean_s": 3.0}),
