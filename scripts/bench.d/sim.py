@@ -3,12 +3,11 @@
 The trace is repeated to as many requests as are asked for, at 0.7 of the rate that the fleet could serve; its shared
 prefixes are those of the trace's ids, for the gateway's index and for the engines' caches. Timed is a whole run: the
 clients' requests, the gateway's decisions, the engines and the summary. Reading the trace and planning come before.
+What stands in src/ is run interpreted; `scripts/compiled python scripts/bench.d/sim.py` runs what users get.
 """
 
 import argparse
-import cProfile
 import json
-import pstats
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ import msgspec
 from pointsman.brain.policies.registry import build
 from pointsman.engine.virtual import Sample
 from pointsman.sim.demand import Demand, trace_demand
-from pointsman.sim.experiment import Experiment, Run, run
+from pointsman.sim.experiment import Experiment, Run, Stage, run
 from pointsman.sim.fleet import Node, nodes_of
 from pointsman.sim.presets import FLEETS
 from pointsman.sim.saturation import fleet_saturation
@@ -31,14 +30,10 @@ from pointsman.workload.traces import at_rate, leading, read_trace, repeated
 TRACE = Path("../shared/traces/mooncake_conversation_trace.jsonl")
 SAMPLE = 1500
 """Requests of the trace on which the fleet's capacity is measured."""
-PROFILED = 5000
-PARTS = {
-    "engine": ("/engine/",),
-    "brain": ("/brain/",),
-    "gateway, nodes, loop": ("/sim/gateway.py", "/sim/cluster.py", "/sim/node.py", "/sim/process.py", "/sim/loop.py"),
-    "clients, workload": ("/sim/clients.py", "/sim/demand.py", "/sim/exchange.py", "/workload/"),
-    "summary": ("/sim/summary.py", "/sim/recorded.py", "/sim/occupancy.py", "/observe/"),
-}
+WATCHED = 10_000
+"""Requests of the shorter run in which time is entered by part."""
+PARTS = ("brain", "engines", "summary", "rest")
+"""Of a run's time: the dispatcher's calls, the engines', the figures afterwards, and clients, gateway and clock."""
 
 
 def main() -> int:
@@ -82,7 +77,7 @@ class Bench:
         self.rate = load * fleet_saturation([node.profile for node in self.nodes], self._samples())
 
     def row(self, policy: str, requests: int, *, exact: bool) -> dict[str, Any]:
-        """What `requests` requests take under `policy`, and the shares of it found on a shorter, profiled run."""
+        """What `requests` requests take under `policy`, and the parts of it, from a shorter run."""
         experiment = self._experiment(policy, requests, exact=exact)
         began, burnt = perf_counter(), process_time()
         result = run(experiment, lambda _: None)
@@ -98,7 +93,7 @@ class Bench:
             "wall_s": round(wall, 2),
             "cpu_s": round(cpu, 2),
             **_achieved(result),
-            "shares": self._shares(self._experiment(policy, min(requests, PROFILED), exact=exact)),
+            "shares": shares(self._experiment(policy, min(requests, WATCHED), exact=exact)),
         }
 
     def _samples(self) -> list[Sample]:
@@ -118,27 +113,50 @@ class Bench:
         trace = at_rate(leading(laps, requests), self.rate)
         return trace_demand(trace, trace.seconds + 1.0, self.most), trace.seconds + 1.0
 
-    def _shares(self, experiment: Experiment) -> dict[str, float]:
-        profile = cProfile.Profile()
-        profile.runcall(run, experiment, lambda _: None)
-        return shares(pstats.Stats(profile))
+
+def shares(experiment: Experiment) -> dict[str, float]:
+    """Of the time of a run, the share of each part, by stopwatches around the calls of dispatchers and engines."""
+    stage = Stage(experiment, lambda _: None, None)
+    brain, engines = Stopwatch(), Stopwatch()
+    for gateway in stage.cluster.gateways:
+        gateway.dispatcher = Timed(gateway.dispatcher, brain)  # type: ignore[assignment]
+    for node in stage.cluster.nodes.values():
+        node._process = Timed(node._process, engines)  # type: ignore[assignment]
+    began = perf_counter()
+    stage.run()
+    ran = perf_counter()
+    stage._result()
+    summary, total = perf_counter() - ran, ran - began
+    rest = total - brain.seconds - engines.seconds - summary
+    parts = zip(PARTS, (brain.seconds, engines.seconds, summary, rest), strict=True)
+    return {part: round(seconds / total, 3) for part, seconds in parts}
 
 
-def shares(stats: pstats.Stats) -> dict[str, float]:
-    """Of the time of a profiled run, the share of each part; built-in functions count for whoever called them."""
-    spent = dict.fromkeys([*PARTS, "rest"], 0.0)
-    for (file, _, _), (_, _, own, _, callers) in stats.stats.items():  # type: ignore[attr-defined]
-        if file == "~":
-            for (caller, _, _), (*_, inside, _) in callers.items():
-                spent[_part(caller)] += inside
-        else:
-            spent[_part(file)] += own
-    total = sum(spent.values())
-    return {part: round(seconds / total, 3) for part, seconds in spent.items()}
+class Stopwatch:
+    """Seconds added up."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
 
 
-def _part(file: str) -> str:
-    return next((part for part, places in PARTS.items() if any(place in file for place in places)), "rest")
+class Timed:
+    """Stands for `target`, and enters the time of its calls."""
+
+    def __init__(self, target: Any, watch: Stopwatch) -> None:
+        self._target = target
+        self._watch = watch
+
+    def __getattr__(self, name: str) -> Any:
+        call, watch = getattr(self._target, name), self._watch
+
+        def timed(*arguments: Any) -> Any:
+            began = perf_counter()
+            answer = call(*arguments)
+            watch.seconds += perf_counter() - began
+            return answer
+
+        self.__dict__[name] = timed
+        return timed
 
 
 def _achieved(result: Run) -> dict[str, Any]:
@@ -152,7 +170,7 @@ def _print(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title="simulated requests on one core")
-    for name in ("policy", "nodes", "requests", "a minute", "µs each", *PARTS, "rest"):
+    for name in ("policy", "nodes", "requests", "a minute", "µs each", *PARTS):
         table.add_column(name, justify="left" if name == "policy" else "right")
     for row in rows:
         table.add_row(
