@@ -18,6 +18,7 @@ class Candidate:
         self.output_tokens = output_tokens
         self.ttft_objective = ttft_objective
         self.overlap = overlap
+        self.miss = prompt_tokens - overlap
         self.outstanding: float = cells.outstanding[row]
         self.running: float = cells.running[row]
         self.slots: float = cells.slots[row]

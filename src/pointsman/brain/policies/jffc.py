@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pointsman.brain.model.choice import Choice, Scores
-from pointsman.brain.model.quantities import Quantity, at_least, at_most
+from pointsman.brain.model.quantities import Quantity, at_least, at_most_one
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import View
 from pointsman.brain.policies.base import Amount, Policy, Positive, Share
@@ -62,14 +62,14 @@ class Jffc(Policy):
 
     def _cost(self, node: Any) -> Quantity:
         """The negative of what is to be greatest, for one candidate or all."""
-        busy = at_most(self._load(node), 1.0)
+        busy = at_most_one(self._load(node))
         idle = 1.0 - busy
         queued = node.outstanding - node.running
         memory = (node.kv_capacity - node.kv_reserved) / (node.blocks_needed + _LEAST)
         # min(1, a / min(1, b)) = min(1, max(a, a / b)) for a <= 1: only a / b can pass 1.
         compute = at_least(idle / (node.prefill_seconds + _LEAST), idle)
         cost = busy * (self.w_load * self.gpu) + queued * (self.w_load * self.queue / self.queue_full)
-        resource = at_most(memory, 1.0) + at_most(compute, 1.0)
+        resource = at_most_one(memory) + at_most_one(compute)
         return cost - self._affinity(node) - resource * (0.5 * self.w_resource)
 
     def _load(self, node: Any) -> Quantity:

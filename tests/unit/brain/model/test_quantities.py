@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.brain.model import quantities
-from pointsman.brain.model.quantities import FEW, at_least, at_most, rounded_up
+from pointsman.brain.model.quantities import FEW, at_least, at_most_one, rounded_up
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Cells, View
 from pointsman.brain.policies.registry import build
@@ -76,8 +76,8 @@ def test_many_candidates_are_asked_at_once() -> None:
 
 
 def test_limits_take_floats_and_arrays() -> None:
-    assert (at_most(3.0, 2.0), at_least(3.0, 2.0), rounded_up(1.5)) == (2.0, 3.0, 2.0)
+    assert (at_most_one(3.0), at_most_one(0.5), at_least(3.0, 2.0), rounded_up(1.5)) == (1.0, 0.5, 3.0, 2.0)
     three = np.array([1.0, 2.5, 3.0])
-    assert at_most(three, 2.0).tolist() == [1.0, 2.0, 2.0]
-    assert at_least(three, 2.0).tolist() == [2.0, 2.5, 3.0]
+    assert at_most_one(three - 0.5).tolist() == [0.5, 1.0, 1.0]
+    assert at_least(three, np.full(3, 2.0)).tolist() == [2.0, 2.5, 3.0]
     assert rounded_up(three).tolist() == [1.0, 3.0, 3.0]
