@@ -144,7 +144,7 @@ class Bench:
             id=str(number), model="m", prompt_tokens=prompt_tokens, chain=Chain("tokens", chain, 64.0), stream=True,
             max_tokens=256, session=f"session-{number}",
         )  # fmt: skip
-        return Ticket(number, request, prompt_tokens, 256, 64.0, 0.0)
+        return Ticket(number, request, prompt_tokens, 256, 256, 64.0, 0.0)
 
     def _load(self) -> None:
         """Work in flight, most of it decoding."""

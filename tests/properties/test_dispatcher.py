@@ -40,9 +40,10 @@ POLICIES = (
     "jffc",
     "fastest_free",
     "fastest_completion",
+    "greedy",
     "session",
 )
-HOLDING = ("fastest_free", "fastest_completion")
+HOLDING = ("fastest_free", "fastest_completion", "greedy")
 OUTCOMES = st.sampled_from(
     [
         Outcome(verdict=Verdict.OK, prompt_tokens=200, completion_tokens=9, cached_tokens=32),

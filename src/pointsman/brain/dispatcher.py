@@ -322,7 +322,8 @@ class Dispatcher:
         prompt, per_link = self.estimates.size(request)
         output = self.estimates.output(request)
         self._last_ticket += 1
-        ticket = Ticket(self._last_ticket, request, prompt, output, per_link, now)
+        reserve = self.estimates.reserve(request, output)
+        ticket = Ticket(self._last_ticket, request, prompt, output, reserve, per_link, now)
         self._tickets[ticket.id] = ticket
         return ticket
 

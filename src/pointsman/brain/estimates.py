@@ -3,6 +3,8 @@
 Mutates the fleet's estimate columns (response, service and latency rates, recovery, growth, speed).
 """
 
+from math import ceil
+
 import numpy as np
 
 from pointsman.brain.costs.prior import latency_rates
@@ -105,6 +107,13 @@ class Estimates:
     def output(self, request: Request) -> int:
         """Expected output tokens, at least 1."""
         return max(1, round(self.output_length.expect(request.model, request.tenant, request.max_tokens)))
+
+    def reserve(self, request: Request, expected: int) -> int:
+        """Output tokens that memory is reserved for: `expected`, or the quantile that settings ask for."""
+        share = self._settings.output_quantile
+        if share is None:
+            return expected
+        return ceil(self.output_length.quantile(request.model, request.tenant, share, request.max_tokens))
 
     def sent(self, lease: Lease) -> None:
         """A lease began: its work is the prefill of what was not cached, and the answer at the pace of an idle node."""

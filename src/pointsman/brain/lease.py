@@ -13,6 +13,7 @@ from pointsman.brain.model.request import Request
 class Ticket:
     """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher.
 
+    `output_tokens` are what its answer is expected to take, `reserve_tokens` what blocks are reserved for.
     `excluded` are the ids of the nodes that failed it, sorted, `failed_at` is when the last of them did.
     """
 
@@ -25,18 +26,27 @@ class Ticket:
         "output_tokens",
         "prompt_tokens",
         "request",
+        "reserve_tokens",
         "retrying",
         "submitted",
         "tokens_per_link",
     )
 
     def __init__(
-        self, id: int, request: Request, prompt_tokens: int, output_tokens: int, tokens_per_link: float, now: float
+        self,
+        id: int,
+        request: Request,
+        prompt_tokens: int,
+        output_tokens: int,
+        reserve_tokens: int,
+        tokens_per_link: float,
+        now: float,
     ) -> None:
         self.id = id
         self.request = request
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
+        self.reserve_tokens = reserve_tokens
         self.tokens_per_link = tokens_per_link
         self.submitted = now
         self.lease: Lease | None = None

@@ -87,6 +87,7 @@ class Placement:
             ttft_objective=settings.ttft_objective_s,
             gateways=settings.gateways,
             priority=ticket.request.priority,
+            reserve_tokens=ticket.reserve_tokens,
             cells=fleet.cells,
         )
 
@@ -130,7 +131,7 @@ class Placement:
         lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
-        lease.blocks = self.pool.reserve(row, context)
+        lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens)
         return lease
 
     def remember(self, lease: Lease) -> None:

@@ -19,6 +19,7 @@ Numbers = list[float | None]
 _SCALARS = (
     "prompt_tokens",
     "output_tokens",
+    "reserve_tokens",
     "now",
     "sequence",
     "draw",
@@ -42,6 +43,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, Numbers]
     prompt_tokens: float
     output_tokens: float
+    reserve_tokens: float
     now: float
     sequence: int
     draw: int

@@ -131,3 +131,25 @@ def test_another_that_is_told_its_beliefs_believes_the_same() -> None:
         assert depths[0] == depths[1]
         assert max(depths[0]) == len(links)
     assert len(here.dispatcher.placement.beliefs(20)) < len(sent)
+
+
+def test_blocks_are_reserved_for_the_quantile_of_answers_that_settings_ask_for() -> None:
+    driver = TestDriver("least_requests", output_quantile=1.0)
+    driver.add("a", kv_tokens=16_000)
+    lease = driver.dispatcher._leases[driver.lease_of(driver.submit(tokens=160, max_tokens=3200))]
+    assert lease.blocks == 10 + 200
+    assert lease.booking.context_tokens < 160 + 3200, "what is expected is booked apart"
+
+
+def test_greedy_waits_for_memory_and_takes_it_when_it_frees() -> None:
+    driver = TestDriver("greedy", output_quantile=1.0)
+    driver.add("a", kv_tokens=1600)
+    first = driver.submit(tokens=800, max_tokens=160)
+    second = driver.submit(tokens=800, max_tokens=160)
+    assert driver.waiting == {second}
+    small = driver.submit(tokens=160, max_tokens=16)
+    assert driver.waiting == {second}, "the later one fits beside the first: it goes at once"
+    driver.finish(driver.lease_of(first))
+    assert not driver.waiting
+    assert driver.node(second) == driver.node(small) == "a"
+    driver.rest()

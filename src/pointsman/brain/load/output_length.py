@@ -8,7 +8,7 @@ Requests ask far more often than a histogram changes by much. So a group keeps t
 """
 
 from collections import OrderedDict
-from math import log2
+from math import log, log2
 
 BINS_PER_OCTAVE = 2
 OCTAVES = 18  # up to 2^18 tokens
@@ -17,6 +17,9 @@ FIRST_GUESS = 256.0
 
 PRIOR_ANSWERS = 2.0
 """How many answers the guess from the wider group is worth: few, since tenants differ by more than their answers do."""
+
+ANSWERS_OF_ONES_OWN = 20.0
+"""From so many answers on, a group's quantiles are its own: a tail cannot be blended from means, as the mean can."""
 
 FADE = 0.995
 """Weight kept per further answer of the same key: a memory of some 200 answers."""
@@ -36,12 +39,13 @@ _RESCALE_ABOVE = 1e100
 class _Answers:
     """The answers of one group. An older answer fades by what a newer one weighs more."""
 
-    __slots__ = ("_fresh", "_newest", "_sums", "_weights", "total")
+    __slots__ = ("_fresh", "_newest", "_quantiles", "_sums", "_weights", "total")
 
     def __init__(self) -> None:
         self._weights = [0.0] * _BINS
         self._newest = 1.0
         self._sums: dict[int | None, float] = {}
+        self._quantiles: dict[float, float] = {}
         self._fresh = 0
         self.total = 0.0
         """How many answers the histogram stands for, faded ones for less."""
@@ -55,6 +59,7 @@ class _Answers:
         if self._fresh >= STALE_SHARE * self.total:
             self._fresh = 0
             self._sums.clear()
+            self._quantiles.clear()
         if self._newest > _RESCALE_ABOVE:
             self._weights = [weight / self._newest for weight in self._weights]
             self._newest = 1.0
@@ -65,6 +70,23 @@ class _Answers:
         if total is None:
             total = self._sum(limit)
         return (total + PRIOR_ANSWERS * prior) / (self.total + PRIOR_ANSWERS)
+
+    def quantile(self, share: float) -> float:
+        """The tokens that `share` (0..1) of the answers do not exceed."""
+        tokens = self._quantiles.get(share)
+        if tokens is None:
+            if len(self._quantiles) >= MOST_LIMITS:
+                self._quantiles.clear()
+            tokens = self._quantiles[share] = self._quantile(share)
+        return tokens
+
+    def _quantile(self, share: float) -> float:
+        left = share * sum(self._weights)
+        for number, weight in enumerate(self._weights):
+            if weight and left <= weight:
+                return float(2.0 ** ((number + left / weight) / BINS_PER_OCTAVE))
+            left -= weight
+        return float(2**OCTAVES)  # what rounding leaves beyond the last bin
 
     def _sum(self, limit: int | None) -> float:
         most = float("inf") if limit is None else float(limit)
@@ -97,6 +119,23 @@ class OutputLength:
             return guess
         of_tenant = self._groups.get((model, tenant))
         return guess if of_tenant is None else of_tenant.mean(max_tokens, guess)
+
+    def quantile(self, model: str, tenant: str, share: float, max_tokens: int | None = None) -> float:
+        """Tokens that `share` (0 < share <= 1) of the answers do not exceed, at least 1 and at most `max_tokens`.
+
+        1 means `max_tokens` itself. Where little is known, lengths are taken to be exponential around FIRST_GUESS.
+        """
+        if share >= 1.0 and max_tokens is not None:
+            return max(1.0, max_tokens)
+        tokens = self._learned(model, tenant, share)
+        return max(1.0, tokens if max_tokens is None else min(tokens, max_tokens))
+
+    def _learned(self, model: str, tenant: str, share: float) -> float:
+        for key in ((model, tenant), (model, None)) if tenant else ((model, None),):
+            group = self._groups.get(key)
+            if group is not None and group.total >= ANSWERS_OF_ONES_OWN:
+                return group.quantile(share)
+        return -FIRST_GUESS * log(max(1.0 - share, 2.0**-OCTAVES))
 
     def observe(self, model: str, tenant: str, tokens: float) -> None:
         """A request ended of itself after `tokens` of output. Ignores counts that are not positive."""

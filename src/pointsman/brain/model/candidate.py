@@ -12,10 +12,10 @@ class Candidate:
     """One node as one request sees it. `cells` are the fleet's (`view.Cells`), `overlap` is in tokens."""
 
     def __init__(
-        self, cells: Any, row: int, overlap: float, prompt_tokens: float, output_tokens: float, ttft_objective: float
+        self, cells: Any, row: int, overlap: float, prompt_tokens: float, reserve_tokens: float, ttft_objective: float
     ) -> None:
         self.prompt_tokens = prompt_tokens
-        self.output_tokens = output_tokens
+        self.reserve_tokens = reserve_tokens
         self.ttft_objective = ttft_objective
         self.overlap = overlap
         self.miss = prompt_tokens - overlap

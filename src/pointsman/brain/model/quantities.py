@@ -26,7 +26,7 @@ class Measured(Protocol):
     @property
     def prompt_tokens(self) -> Quantity: ...
     @property
-    def output_tokens(self) -> Quantity: ...
+    def reserve_tokens(self) -> Quantity: ...
     @property
     def ttft_objective(self) -> Quantity: ...
     @property
@@ -98,5 +98,5 @@ def load(of: Measured) -> Quantity:
 
 
 def blocks_needed(of: Measured) -> Quantity:
-    """Blocks to be newly allocated: prompt and expected output less what is cached, rounded up."""
-    return rounded_up((of.miss + of.output_tokens) / of.block_tokens)
+    """Blocks to be newly allocated: prompt and reserved output less what is cached, rounded up."""
+    return rounded_up((of.miss + of.reserve_tokens) / of.block_tokens)

@@ -5,6 +5,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+Quantile = Annotated[float, Meta(gt=0, le=1)]
+
 
 class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the brain weighs, waits, retries and judges. Durations in seconds; those of sockets are `[timeouts]`."""
@@ -21,6 +23,11 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     retry_floor: Annotated[int, Meta(ge=0, description="retries in flight that are always allowed")] = 3
     first_token_floor_s: Annotated[float, Meta(gt=0, description="least patience for a first token")] = 30.0
     first_token_ceiling_s: Annotated[float, Meta(gt=0, description="most patience for a first token")] = 600.0
+    output_quantile: Annotated[
+        Quantile | None,
+        Meta(description="quantile of a tenant's answers that blocks are reserved for; 1 = max_tokens"),
+    ] = None
+    """Left out, blocks are reserved for the expected answer: half of the answers then outgrow what was reserved."""
     lease_s: Annotated[float, Meta(gt=0, description="a request on a node is aborted after this, whatever it does")] = (
         7200.0
     )

@@ -195,11 +195,11 @@ def _column(name: str) -> _Derived[Floats]:
 class View:
     """One request's sight of its candidates. Read-only; arrays have one row per candidate.
 
-    `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `overlap` is prompt
-    tokens whose KV is on the node, `held` the same as it was given, a list or an array. `now` is seconds, `draw` 64
-    uniform bits, `sequence` the count of decisions for this model, `memo` what the model's choices last left behind.
-    `ttft_objective` (seconds) scales backlog into load; `gateways` is how many gateways share the nodes. `cells`, where
-    given, are those that `columns` alias.
+    `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `reserve_tokens` those
+    of the output that blocks are reserved for, `overlap` is prompt tokens whose KV is on the node, `held` the same as
+    it was given, a list or an array. `now` is seconds, `draw` 64 uniform bits, `sequence` the count of decisions for
+    this model, `memo` what the model's choices last left behind. `ttft_objective` (seconds) scales backlog into load;
+    `gateways` is how many gateways share the nodes. `cells`, where given, are those that `columns` alias.
     """
 
     def __init__(
@@ -218,6 +218,7 @@ class View:
         ttft_objective: float = 5.0,
         gateways: int = 1,
         priority: float = 1.0,
+        reserve_tokens: float | None = None,
         cells: Cells | None = None,
     ) -> None:
         self.columns = columns
@@ -226,6 +227,7 @@ class View:
         self.held = overlap
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
+        self.reserve_tokens = output_tokens if reserve_tokens is None else reserve_tokens
         self.now = now
         self.sequence = sequence
         self.draw = draw
@@ -280,9 +282,9 @@ class View:
     def candidates(self) -> list[Candidate]:
         """The candidates one by one, for views of few that are made with cells."""
         held = self.held if isinstance(self.held, list) else self.held.tolist()
-        prompt, output, objective = float(self.prompt_tokens), float(self.output_tokens), self.ttft_objective
+        prompt, reserve, objective = float(self.prompt_tokens), float(self.reserve_tokens), self.ttft_objective
         return [
-            Candidate(self.cells, row, overlap, prompt, output, objective)
+            Candidate(self.cells, row, overlap, prompt, reserve, objective)
             for row, overlap in zip(self.nodes.tolist(), held, strict=True)
         ]
 
@@ -326,15 +328,26 @@ class View:
     @property
     def fits(self) -> Flags:
         """Whether the needed blocks are free, or cached and not the very ones this request reuses."""
+        return self._fit_beside(self.kv_reserved)
+
+    @property
+    def fits_empty(self) -> Flags:
+        """Whether they would be if the node had nothing else to do."""
+        return self._fit_beside(0.0)
+
+    def _fit_beside(self, reserved: Floats | float) -> Flags:
         reused = self.overlap / self.block_tokens
-        available = self.kv_capacity - self.kv_reserved - reused
-        result: Flags = self.blocks_needed <= available
+        result: Flags = self.blocks_needed <= self.kv_capacity - reserved - reused
         return result
 
     @property
     def utility(self) -> Floats:
-        """priority / (blocks needed x (1 + load)): value per unit of memory on each node."""
-        return self.priority / (np.maximum(self.blocks_needed, 1.0) * (1.0 + self.load))
+        """priority / (memory x (1 + load)): value per unit of memory on each node.
+
+        Memory is that of the blocks to be newly allocated, at least one, in tokens' worth of KV: the bytes of a token
+        are those of the model, so they are the same on all candidates, be their blocks large or small.
+        """
+        return self.priority / (np.maximum(self.blocks_needed, 1.0) * self.block_tokens * (1.0 + self.load))
 
     def snapshot(self) -> View:
         """A copy that stays valid: its columns hold just the candidates' rows."""
@@ -356,4 +369,5 @@ class View:
             ttft_objective=self.ttft_objective,
             gateways=self.gateways,
             priority=self.priority,
+            reserve_tokens=self.reserve_tokens,
         )

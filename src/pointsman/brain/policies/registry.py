@@ -15,6 +15,7 @@ from pointsman.brain.policies.fastest_free import FastestFree
 from pointsman.brain.policies.fastest_free_batched import FastestFreeBatched
 from pointsman.brain.policies.fastest_recovery import FastestRecovery
 from pointsman.brain.policies.gated import Gated
+from pointsman.brain.policies.greedy import Greedy
 from pointsman.brain.policies.hot_cold import HotCold
 from pointsman.brain.policies.hybrid import Hybrid
 from pointsman.brain.policies.jffc import Jffc
@@ -50,6 +51,7 @@ POLICIES: dict[str, type[Policy]] = {
         FastestFreeBatched,
         FastestRecovery,
         Gated,
+        Greedy,
         HotCold,
         Hybrid,
         Jffc,

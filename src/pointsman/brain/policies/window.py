@@ -1,7 +1,8 @@
 """Many waiting tickets seen at once: their views stacked into one, so that a window takes a few array operations.
 
 A stacked view is an ordinary view of the shared candidates whose request-side quantities carry a leading axis: overlap
-is (tickets, candidates), prompt and output tokens are (tickets, 1). Formulas written for one ticket broadcast over it.
+is (tickets, candidates), prompt, output and reserved tokens and priority are (tickets, 1). Formulas written for one
+ticket broadcast over it.
 """
 
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ def stacked(views: Sequence[View]) -> View:
         overlap=np.stack([view.overlap for view in views]),
         prompt_tokens=cast(Any, np.array([[view.prompt_tokens] for view in views])),
         output_tokens=cast(Any, np.array([[view.output_tokens] for view in views])),
+        reserve_tokens=cast(Any, np.array([[view.reserve_tokens] for view in views])),
+        priority=cast(Any, np.array([[view.priority] for view in views])),
         now=first.now,
         whole=first.whole,
         ttft_objective=first.ttft_objective,

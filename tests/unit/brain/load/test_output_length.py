@@ -61,3 +61,49 @@ def test_never_beyond_max_tokens(answers: list[float], cut: int) -> None:
     for tokens in answers:
         lengths.observe("m", "t", tokens)
     assert 0.0 <= lengths.expect("m", "t", cut) <= cut + 1e-9
+
+
+def test_a_quantile_is_what_that_share_of_the_answers_does_not_exceed() -> None:
+    lengths = OutputLength()
+    for _ in range(200):
+        for tokens in [100] * 9 + [3000]:
+            lengths.observe("m", "t", tokens)
+    assert lengths.quantile("m", "t", 0.5) == pytest.approx(100, rel=0.4)
+    assert lengths.quantile("m", "t", 0.97) == pytest.approx(3000, rel=0.4)
+    assert lengths.quantile("m", "t", 0.97, 500) == 500
+    assert lengths.quantile("m", "another", 0.97) == lengths.quantile("m", "", 0.97), "whoever is new is as his model"
+
+
+def test_a_tenants_quantiles_are_his_own_once_he_has_answers_enough() -> None:
+    lengths = OutputLength()
+    for _ in range(15):
+        lengths.observe("m", "brief", 16)
+        lengths.observe("m", "verbose", 2000)
+    assert lengths.quantile("m", "brief", 0.9) > 1000
+    for _ in range(15):
+        lengths.observe("m", "brief", 16)
+    assert lengths.quantile("m", "brief", 0.9) < 32
+
+
+def test_the_whole_is_max_tokens_and_an_unknown_length_is_taken_for_exponential() -> None:
+    lengths = OutputLength()
+    assert lengths.quantile("m", "", 1.0, 700) == 700
+    assert lengths.quantile("m", "", 1 - 1 / 2.718281828) == pytest.approx(FIRST_GUESS)
+    assert FIRST_GUESS < lengths.quantile("m", "", 1.0) < 20 * FIRST_GUESS, "finite where nobody states a limit"
+
+
+def test_a_kept_quantile_follows_within_a_tenth_of_the_memory() -> None:
+    lengths = OutputLength()
+    for tokens in [100] * 400 + [4000] * 200:
+        lengths.observe("m", "t", tokens)
+        lengths.quantile("m", "t", 0.9)
+    assert lengths.quantile("m", "t", 0.9) > 2000
+
+
+@given(st.lists(st.floats(1, 2e5), min_size=20, max_size=60), st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+def test_quantiles_rise_with_their_share(answers: list[float], one: float, other: float) -> None:
+    lengths = OutputLength()
+    for tokens in answers:
+        lengths.observe("m", "", tokens)
+    low, high = sorted([one, other])
+    assert 1.0 <= lengths.quantile("m", "", low) <= lengths.quantile("m", "", high) <= 2**18

@@ -15,7 +15,7 @@ def test_it_shows_its_row_and_the_request() -> None:
     shown = [name for name in COLUMNS if hasattr(candidate, name)]
     assert len(shown) == 11
     assert [getattr(candidate, name) for name in shown] == [getattr(cells, name)[1] for name in shown]
-    request = (candidate.overlap, candidate.prompt_tokens, candidate.output_tokens, candidate.ttft_objective)
+    request = (candidate.overlap, candidate.prompt_tokens, candidate.reserve_tokens, candidate.ttft_objective)
     assert request == (32.0, 100.0, 20.0, 5.0)
 
 

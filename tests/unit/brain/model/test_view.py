@@ -24,7 +24,8 @@ def view(table: Columns, nodes: list[int], **given: Any) -> View:
 def one(**cells: float) -> View:
     """A view of one node with the given cells, zero elsewhere but where a division needs more."""
     table = Cells(1).columns()
-    given = {name: cells.pop(name) for name in ("prompt_tokens", "output_tokens", "priority") if name in cells}
+    own = ("prompt_tokens", "output_tokens", "reserve_tokens", "priority")
+    given = {name: cells.pop(name) for name in own if name in cells}
     overlap = np.array([cells.pop("overlap", 0.0)])
     for name, value in ({"slots": 1.0, "kv_capacity": np.inf, "block_tokens": 16.0} | cells).items():
         getattr(table, name)[:] = value
@@ -72,9 +73,16 @@ def test_blocks_cover_what_is_not_cached_and_fit_beside_what_is_reused() -> None
     assert one(**cells, kv_capacity=9.0).fits.tolist() == [False]
 
 
-def test_utility_is_value_per_block_and_load() -> None:
+def test_utility_is_value_per_memory_and_load() -> None:
     cells = {"priority": 3.0, "prompt_tokens": 32.0, "output_tokens": 0.0, "outstanding": 1.0, "slots": 2.0}
-    assert one(**cells).utility == pytest.approx([3.0 / (2 * 1.5)])
+    assert one(**cells).utility == pytest.approx([3.0 / (2 * 16 * 1.5)])
+    assert one(**cells, overlap=32.0).utility == pytest.approx([3.0 / (1 * 16 * 1.5)]), "at least one block"
+
+
+def test_memory_is_reserved_for_more_than_the_expected_answer_where_asked() -> None:
+    cells = {"prompt_tokens": 100.0, "output_tokens": 10.0}
+    assert one(**cells).blocks_needed.tolist() == [7.0]
+    assert one(**cells, reserve_tokens=60.0).blocks_needed.tolist() == [10.0]
 
 
 @given(st.lists(st.integers(0, ROWS - 1), min_size=1, max_size=ROWS, unique=True), st.integers(0, 5))
