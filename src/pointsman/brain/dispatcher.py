@@ -15,7 +15,7 @@ from pointsman.brain.estimates import Estimates
 from pointsman.brain.evacuation import Evacuation
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
-from pointsman.brain.life.feedback import FeedbackDesk, Served
+from pointsman.brain.life.feedback import FeedbackDesk
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
@@ -23,7 +23,7 @@ from pointsman.brain.model.errors import NodeFailed, NodeTimeout, NotFound, Poin
 from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
-from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
+from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings

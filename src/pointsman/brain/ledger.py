@@ -11,19 +11,20 @@ booking waits in a heap and is settled when the columns are next read, so it cos
 from heapq import heappop, heappush
 from math import inf
 
-import msgspec
-
 from pointsman.brain.fleet import Fleet
 
 
-class Booking(msgspec.Struct, gc=False):
+class Booking:
     """What one lease holds on one row. Tokens are whole numbers. Mutated only by the ledger."""
 
-    row: int
-    backlog_tokens: int
-    context_tokens: int
-    running: bool = False
-    open: bool = True
+    __slots__ = ("backlog_tokens", "context_tokens", "open", "row", "running")
+
+    def __init__(self, row: int, backlog_tokens: int, context_tokens: int) -> None:
+        self.row = row
+        self.backlog_tokens = backlog_tokens
+        self.context_tokens = context_tokens
+        self.running = False
+        self.open = True
 
 
 class Ledger:

@@ -7,9 +7,8 @@ the fleet, complaints go through a bucket for each tenant (GCRA: all that is kep
 
 from collections import OrderedDict
 
-import msgspec
-
 from pointsman.brain.model.errors import Conflict, NotFound, TooManyRequests
+from pointsman.brain.model.outcome import Served
 from pointsman.brain.model.reports import ClientReport
 
 REMEMBERED = 4096
@@ -21,15 +20,6 @@ SPACING_SECONDS = 5.0
 """Complaints of one tenant that count: so many at once, and one more in this time."""
 TENANTS = 4096
 """Buckets kept before those that are full are dropped."""
-
-
-class Served(msgspec.Struct, frozen=True, gc=False):
-    """Who served a request: the node's row and the row's generation. `failed` if it counts as a failure already."""
-
-    row: int
-    generation: int
-    failed: bool
-    ended: float
 
 
 class FeedbackDesk:

@@ -3,11 +3,11 @@
 import pytest
 from tests.support.driver import TestDriver
 
-from pointsman.brain.life.feedback import BURST, REMEMBERED, REMEMBERED_SECONDS, SPACING_SECONDS, FeedbackDesk, Served
+from pointsman.brain.life.feedback import BURST, REMEMBERED, REMEMBERED_SECONDS, SPACING_SECONDS, FeedbackDesk
 from pointsman.brain.model.errors import Conflict, NotFound, TooManyRequests
 from pointsman.brain.model.facts import Fact, FedBack
 from pointsman.brain.model.node import NodeState
-from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outcome import Outcome, Served, Verdict
 from pointsman.brain.model.reports import ClientReport
 
 
