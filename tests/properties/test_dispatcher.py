@@ -43,6 +43,7 @@ POLICIES = (
     "greedy",
     "session",
 )
+ORDERS = ("fcfs", "priority", "edf", "utility", "fair")
 HOLDING = ("fastest_free", "fastest_completion", "greedy")
 OUTCOMES = st.sampled_from(
     [
@@ -61,11 +62,24 @@ class Life(RuleBasedStateMachine):
 
     driver: TestDriver
 
-    @initialize(policy=st.sampled_from(POLICIES), slots=st.integers(1, 4), queue=st.integers(0, 5))
-    def begin(self, policy: str, slots: int, queue: int) -> None:
+    @initialize(
+        policy=st.sampled_from(POLICIES),
+        slots=st.integers(1, 4),
+        queue=st.integers(0, 5),
+        order=st.sampled_from(ORDERS),
+        overtakes=st.sampled_from([0, 1, 50]),
+    )
+    def begin(self, policy: str, slots: int, queue: int, order: str, overtakes: int) -> None:
         self.panicking: set[str] = set()
         self.driver = TestDriver(
-            policy, [{PanicChanged: self.see}], queue_limit=queue, queue_timeout_s=5.0, ejection_s=2.0, slow_start_s=3.0
+            policy,
+            [{PanicChanged: self.see}],
+            queue_limit=queue,
+            queue_timeout_s=5.0,
+            ejection_s=2.0,
+            slow_start_s=3.0,
+            order=order,
+            overtake_limit=overtakes,
         )
         self.slots = slots
         self.longest_queue = queue
@@ -83,9 +97,13 @@ class Life(RuleBasedStateMachine):
         stream=st.booleans(),
         tenant=st.sampled_from(["", "t"]),
         session=st.sampled_from(["", "s1", "s2"]),
+        priority=st.sampled_from([0.01, 1.0, 7.0]),
     )
-    def submit(self, model: str, steps: list[int], tokens: int, stream: bool, tenant: str, session: str) -> None:
-        self.driver.submit(model, tokens, chain=chain(*steps), stream=stream, tenant=tenant, session=session)
+    def submit(
+        self, model: str, steps: list[int], tokens: int, stream: bool, tenant: str, session: str, priority: float
+    ) -> None:
+        more = {"stream": stream, "tenant": tenant, "session": session, "priority": priority}
+        self.driver.submit(model, tokens, chain=chain(*steps), **more)
         if not stream:
             self.nobody_waits_for_nothing()
 
@@ -173,10 +191,12 @@ class Life(RuleBasedStateMachine):
             spec = NodeSpec(url=f"http://{address}", id=name, models=("m", "n"), slots=slots, kv_tokens=1000 * kv)
             self.driver.obey(self.driver.dispatcher.declare_node(spec, self.driver.now))
 
-    @rule(seconds=st.floats(0.1, 9.0), limit=st.integers(0, 5), tries=st.integers(1, 3))
-    def configure(self, seconds: float, limit: int, tries: int) -> None:
+    @rule(seconds=st.floats(0.1, 9.0), limit=st.integers(0, 5), tries=st.integers(1, 3), order=st.sampled_from(ORDERS))
+    def configure(self, seconds: float, limit: int, tries: int, order: Any) -> None:
         self.longest_queue = max(limit, self.longest_queue)  # who waits already is not turned away
-        settings = BrainSettings(queue_limit=limit, tries=tries, queue_timeout_s=seconds, slow_start_s=seconds - 0.1)
+        settings = BrainSettings(
+            queue_limit=limit, tries=tries, queue_timeout_s=seconds, slow_start_s=seconds - 0.1, order=order
+        )
         self.driver.obey(self.driver.dispatcher.configure(settings, self.driver.now))
 
     @rule(name=st.sampled_from(NODES), drain=st.booleans())

@@ -125,6 +125,8 @@ class TestDriver:
             for ticket in list(self.waiting):
                 self.cancel(ticket)
         assert self.dispatcher.at_rest()
+        fair = self.dispatcher.waiting.fair
+        assert fair is None or fair.at_rest(), "a tenant's counter is not zero at rest"
         for name in SHARED:
             column = getattr(self.dispatcher.fleet.columns, name)
             assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"
@@ -153,7 +155,7 @@ class TestDriver:
 
     def settled(self) -> None:
         """Between calls: the driver's and the brain's books agree."""
-        waiting = {ticket for queue in self.dispatcher.waiting.queues.values() for ticket in queue.window(10**6)}
+        waiting = {ticket for queue in self.dispatcher.waiting.queues.values() for ticket in queue.tickets()}
         assert waiting <= self.waiting
         assert set(self.dispatcher._leases) == set(self.running)
         assert set(self.dispatcher._tickets) == self.waiting | set(self.running.values())

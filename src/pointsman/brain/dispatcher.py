@@ -126,6 +126,7 @@ class Dispatcher:
         lease = self._leases.get(lease_id)
         if lease is not None:
             lease.tokens += count
+            self.waiting.tokens(lease, count)
             self.membership.progress(lease.row, now)
         return []
 
@@ -143,6 +144,7 @@ class Dispatcher:
         again = again and self._elsewhere(ticket, lease, outcome)
         self.placement.release(lease)
         ticket.lease = None
+        self.waiting.ended(lease, outcome)
         failed = outcome.verdict is _FAIL
         if failed and lease.first_at is None:
             self.placement.unlearn(lease)
@@ -337,7 +339,7 @@ class Dispatcher:
         if isinstance(position, PointsmanError):
             return self._refuse(ticket, position, now)
         self._tell(Queued(now, ticket.id, ticket.request, position))
-        if position > 1 and self.placement.policy(ticket).binds_late:
+        if self.waiting.may_go(ticket, position):
             self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)
 
@@ -354,6 +356,7 @@ class Dispatcher:
             return None
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
+        self.waiting.begun(lease)
         self._begin(ticket, lease, answer.reason, now)
         if self.membership.on_probation(lease.row):
             whole = 0.0 if ticket.request.stream else ticket.output_tokens * float(view.tpot_base[answer.index])

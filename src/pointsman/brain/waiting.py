@@ -2,19 +2,22 @@
 
 Requests that could go to the same nodes wait in one queue: one per model, and one more for each set of nodes that some
 have failed on. So a head that cannot go never holds up others who could. A pump serves the queues of several models by
-the age of their heads, since models may share nodes, until no policy places anything more: a policy that binds late
-says which of a queue's window goes next, every other gets the head. While anything waits, the agenda pumps at short
-intervals too, since estimates change with time alone.
+the age of their oldest, since models may share nodes, until no policy places anything more: a policy that binds late
+says which of a queue's window goes next, every other gets the head; both are by the order of the settings. While
+anything waits, the agenda pumps at short intervals too, since estimates change with time alone.
 """
 
 from collections.abc import Callable, Container, Mapping
 
+from pointsman.brain.admission.fairness import FairShare, service
+from pointsman.brain.admission.order import Waiter, order_of
 from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
-from pointsman.brain.lease import Ticket
+from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout
 from pointsman.brain.model.orders import Order, Refuse, Start
+from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
@@ -49,11 +52,18 @@ class WaitingRoom:
         self._refuse = refuse
         self._out = out
         self.queues: dict[Key, Queue] = {}
+        self.fair = FairShare({}) if settings.order == "fair" else None
         self._pump_due = False
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on; who waits already keeps the time he was given."""
-        self._settings = settings
+        before, self._settings = self._settings, settings
+        if settings.order != "fair":
+            self.fair = None
+        elif self.fair is None:
+            self.fair = FairShare({})
+        if (before.order, before.fair_locality_tokens) != (settings.order, settings.fair_locality_tokens):
+            self._reorder()
 
     def anyone_before(self, ticket: Ticket) -> bool:
         """Whether others already wait where `ticket` would."""
@@ -61,14 +71,24 @@ class WaitingRoom:
 
     def join(self, ticket: Ticket, now: float) -> int | PointsmanError:
         """Wait at the end: the position (1 = next), or the error that the queue is full."""
-        key, limit = _key(ticket), self._settings.queue_limit
-        queue = self.queues.get(key) or Queue(self._settings.overtake_limit)
-        if len(queue) >= limit:
-            return QueueFull(f"{limit} requests are already waiting for model {key[0]!r}; try again later")
+        key, waiter = _key(ticket), self._waiter(ticket)
+        queue = self.queues.get(key) or self._queue(key[0])
+        if len(queue) >= self._settings.queue_limit:
+            other = queue.gives_way(waiter)
+            if other is None:
+                return self._full(key[0])
+            queue.leave(other)
+            self._out.append(self._refuse(self._tickets[other], self._full(key[0]), now))
         self.queues[key] = queue
         self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, (ticket.id, ticket.attempts))
         self._schedule_pump(now)
-        return queue.join(ticket.id)
+        return queue.join(waiter)
+
+    def may_go(self, ticket: Ticket, position: int) -> bool:
+        """Whether one that has just joined at `position` may be placed although others wait, who could not be."""
+        if position > 1:
+            return self._placement.policy(ticket).binds_late
+        return len(self.queues[_key(ticket)]) > 1
 
     def leave(self, ticket: Ticket) -> bool:
         """Leave without being placed; false if the ticket did not wait."""
@@ -79,11 +99,28 @@ class WaitingRoom:
             self.queues.pop(key, None)
         return left
 
+    def begun(self, lease: Lease) -> None:
+        """A lease began: its tenant is charged for what is to be computed of its prompt."""
+        if self.fair is not None:
+            ticket = lease.ticket
+            uncached = ticket.prompt_tokens - lease.overlap_tokens
+            self.fair.begun(lease.id, ticket.request.model, ticket.request.tenant, uncached)
+
+    def tokens(self, lease: Lease, count: int) -> None:
+        """So many more tokens of a lease's answer were seen."""
+        if self.fair is not None:
+            self.fair.tokens(lease.id, count)
+
+    def ended(self, lease: Lease, outcome: Outcome) -> None:
+        """A lease ended: its tenant is charged for what it was."""
+        if self.fair is not None:
+            self.fair.ended(lease.id, outcome)
+
     def pump(self, models: Container[str], now: float) -> None:
         """Start waiting tickets of `models` as long as their policies place them, the oldest head first."""
         offered = {key: queue for key, queue in self.queues.items() if key[0] in models}
         while offered:
-            key = min(offered, key=lambda key: offered[key].head)
+            key = min(offered, key=lambda key: offered[key].oldest)
             queue = offered[key]
             answer = self._place_one(queue, now)
             if answer is not None:
@@ -116,6 +153,31 @@ class WaitingRoom:
         except Exception as error:
             self._placement.tell_raised(policy, "pick", tickets[0].request, error, now)
             return tickets[0]
+
+    def _queue(self, model: str) -> Queue:
+        settings = self._settings
+        counters = self.fair.counters(model) if self.fair else None
+        order = order_of(settings.order, counters, settings.fair_locality_tokens)
+        return Queue(order, settings.overtake_limit, settings.overtake_service)
+
+    def _waiter(self, ticket: Ticket) -> Waiter:
+        request, tokens = ticket.request, ticket.prompt_tokens + ticket.output_tokens
+        patience = self._settings.queue_timeout_s if request.ttft_slo_s is None else request.ttft_slo_s
+        served = service(ticket.prompt_tokens, ticket.output_tokens)
+        deadline = ticket.submitted + patience
+        return Waiter(ticket.id, request.tenant, request.priority, deadline, float(tokens), served)
+
+    def _reorder(self) -> None:
+        """Who waits now waits by the settings' order, none overtaken so far."""
+        for key, before in self.queues.items():
+            self.queues[key] = queue = self._queue(key[0])
+            for ticket in before.tickets():
+                before.leave(ticket)
+                queue.join(self._waiter(self._tickets[ticket]))
+
+    def _full(self, model: str) -> PointsmanError:
+        limit = self._settings.queue_limit
+        return QueueFull(f"{limit} requests are already waiting for model {model!r}; try again later")
 
     def _schedule_pump(self, now: float) -> None:
         if not self._pump_due:

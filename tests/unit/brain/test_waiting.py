@@ -4,6 +4,7 @@ from tests.support.driver import FAILED, TestDriver, chain
 
 from pointsman.brain.model.orders import Refuse
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.settings import BrainSettings
 
 
 def test_a_late_binding_policy_gives_a_freed_node_the_ticket_that_has_its_cache_there() -> None:
@@ -242,3 +243,63 @@ def test_a_request_waits_for_the_other_node_while_that_is_only_full() -> None:
     assert on_a in driver.waiting
     driver.finish(driver.lease_of(on_b))
     assert driver.node(on_a) == "b"
+
+
+def served(driver: TestDriver, running: int) -> list[int]:
+    """The tickets in the order in which they get the one place there is."""
+    order = []
+    while driver.waiting:
+        driver.finish(driver.lease_of(running))
+        running = next(iter(driver.running.values()))
+        order.append(running)
+    return order
+
+
+def test_tenants_take_turns_by_what_they_have_had() -> None:
+    driver = TestDriver(order="fair")
+    driver.add("a", slots=1)
+    first = driver.submit(tenant="eager")
+    eager = [driver.submit(tenant="eager") for _ in range(4)]
+    meek = [driver.submit(tenant="meek") for _ in range(2)]
+    order = served(driver, first)
+    assert [ticket in meek for ticket in order[:4]].count(True) == 2
+    assert [ticket for ticket in order if ticket in eager] == eager
+    driver.rest()
+
+
+def test_a_higher_class_goes_before_those_who_came_earlier() -> None:
+    driver = TestDriver(order="priority")
+    driver.add("a", slots=1)
+    first = driver.submit()
+    low, high = driver.submit(priority=0.5), driver.submit(priority=4.0)
+    assert served(driver, first) == [high, low]
+
+
+def test_the_client_that_wants_its_first_token_soonest_goes_first() -> None:
+    driver = TestDriver(order="edf")
+    driver.add("a", slots=1)
+    first = driver.submit()
+    patient, hasty = driver.submit(), driver.submit(ttft_slo_s=2.0)
+    assert served(driver, first) == [hasty, patient]
+
+
+def test_a_full_queue_is_shared_among_tenants() -> None:
+    driver = TestDriver(order="fair", queue_limit=4)
+    driver.add("a", slots=1)
+    driver.submit(tenant="eager")
+    eager = [driver.submit(tenant="eager") for _ in range(4)]
+    meek = driver.submit(tenant="meek")
+    assert driver.waiting == {*eager[:3], meek}
+    assert driver.ended[eager[3]] == "queue_full"
+    assert driver.ended[driver.submit(tenant="eager")] == "queue_full"
+
+
+def test_a_new_order_applies_to_those_who_wait() -> None:
+    driver = TestDriver()
+    driver.add("a", slots=1)
+    first = driver.submit()
+    low, high = driver.submit(), driver.submit(priority=4.0)
+    for order in ("fair", "priority"):
+        driver.obey(driver.dispatcher.configure(BrainSettings(order=order), driver.now))
+    assert served(driver, first) == [high, low]
+    driver.rest()

@@ -24,7 +24,10 @@ class Chain(msgspec.Struct, frozen=True, gc=False):
 
 
 class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted."""
+    """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted.
+
+    `ttft_slo_s` is within how many seconds of its submission the client wants the first token, if it said so.
+    """
 
     id: str
     model: str
@@ -34,6 +37,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     max_tokens: int | None = None
     stream: bool = False
     priority: float = 1.0
+    ttft_slo_s: float | None = None
     tenant: str = ""
     session: str = ""
     route: str = ""

@@ -1,11 +1,12 @@
 """The brain's tuning constants: each with its unit, default and reason."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 Quantile = Annotated[float, Meta(gt=0, le=1)]
+Order = Literal["fcfs", "priority", "edf", "utility", "fair"]
 
 
 class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -17,7 +18,16 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     queue_limit: Annotated[int, Meta(ge=0, description="tickets that may wait per model")] = 1024
     queue_timeout_s: Annotated[float, Meta(gt=0, description="longest wait in the queue")] = 30.0
     window: Annotated[int, Meta(ge=1, description="waiting tickets a late-binding policy looks at")] = 64
+    order: Annotated[
+        Order, Meta(description="who of those that wait goes next: fcfs, priority, edf, utility or fair (by tenant)")
+    ] = "fcfs"
+    fair_locality_tokens: Annotated[
+        float, Meta(ge=0, description="service before its turn that a tenant may get where its cache is; 0 = none")
+    ] = 0.0
     overtake_limit: Annotated[int, Meta(ge=0, description="times a waiting ticket may be overtaken")] = 50
+    overtake_service: Annotated[
+        float, Meta(ge=0, description="service that may overtake a ticket, in multiples of its own; 0 = any")
+    ] = 0.0
     tries: Annotated[int, Meta(ge=1, description="most nodes one request is sent to")] = 2
     retry_share: Annotated[float, Meta(ge=0, le=1, description="retries in flight, share of active requests")] = 0.1
     retry_floor: Annotated[int, Meta(ge=0, description="retries in flight that are always allowed")] = 3
