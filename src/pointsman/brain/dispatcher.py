@@ -19,8 +19,8 @@ from pointsman.brain.life.feedback import FeedbackDesk
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.errors import NodeFailed, NodeTimeout, NotFound, PointsmanError, PolicyFailed
-from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused
+from pointsman.brain.model.errors import NotFound, PointsmanError, PolicyFailed
+from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused, Resumed
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
@@ -33,6 +33,7 @@ from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
+from pointsman.brain.tries import Tries, upstream_error
 from pointsman.brain.waiting import WaitingRoom
 
 PATIENCE_FACTOR = 4.0
@@ -69,6 +70,7 @@ class Dispatcher:
         self._retries = RetryBudget(settings)
         self._feedback = FeedbackDesk()
         self._tickets: dict[int, Ticket] = {}
+        self._tries = Tries(self.fleet, self._retries, self._tickets, self._tell)
         self.waiting = WaitingRoom(
             settings, self.fleet, self.placement, self._agenda, self._tickets, self._place, self._refuse, self._out
         )
@@ -117,8 +119,7 @@ class Dispatcher:
         lease.first_at = now
         self.placement.ledger.running(lease.booking)
         self.membership.first_token(lease.row, now)
-        ttft = now - lease.ticket.submitted
-        self._tell(FirstToken(now, lease_id, lease.ticket.request, lease.node, ttft))
+        self._tell(_began(lease, now))
         return self._pumped(self.fleet.models[lease.row], now)
 
     def tokens(self, lease_id: int, count: int, now: float) -> list[Order]:
@@ -133,15 +134,15 @@ class Dispatcher:
     def finished(self, lease_id: int, outcome: Outcome, now: float) -> list[Order]:
         """A lease ended. Repeating is harmless.
 
-        A try that failed with nothing delivered may start again elsewhere, wait, or be refused: the order says so.
+        A try that failed with nothing delivered, or whose rest can be asked of another node, may start again elsewhere,
+        wait, or be refused: the order says so.
         """
         lease = self._leases.pop(lease_id, None)
         if lease is None:
             return []
         ticket = lease.ticket
         models = self.fleet.models[lease.row]
-        again = self._retries.allows(outcome, ticket.attempts, len(self._tickets))
-        again = again and self._elsewhere(ticket, lease, outcome)
+        again = self._tries.allows(ticket, lease, outcome)
         self.placement.release(lease)
         ticket.lease = None
         self.waiting.ended(lease, outcome)
@@ -150,13 +151,14 @@ class Dispatcher:
             self.placement.unlearn(lease)
         elif outcome.cached_tokens is not None:
             self.placement.correct(lease, outcome.cached_tokens)
-        if outcome.delivered and outcome.verdict is not _BUSY:
+        if outcome.delivered and outcome.verdict is not _BUSY and not again:
             served = Served(lease.row, self.fleet.generation[lease.row], failed, now)
             self._feedback.remember(ticket.request.tenant, ticket.request.id, served)
         tpot = self.estimates.ended(lease, outcome, now)
         self._tell_ended(lease, outcome, tpot, not again, now)
         self.membership.ended(lease.row, outcome, now)
-        orders = [self._retry(ticket, lease, outcome.free, now)] if again else self._over(ticket, outcome, now)
+        self._tries.interrupted(ticket, lease, outcome, again, now)
+        orders = [self._again(ticket, lease, outcome, now)] if again else self._over(ticket, outcome, now)
         return orders + self._pumped(models, now)
 
     # Nodes
@@ -386,29 +388,14 @@ class Dispatcher:
             )
         )  # fmt: skip
 
-    def _retry(self, ticket: Ticket, lease: Lease, free: bool, now: float) -> Order:
-        if not (free or ticket.retrying):
-            ticket.retrying = True
-            self._retries.taken()
-        ticket.excluded = tuple(sorted({*ticket.excluded, lease.node}))
-        ticket.failed_at = now
+    def _again(self, ticket: Ticket, lease: Lease, outcome: Outcome, now: float) -> Order:
+        self._tries.again(ticket, lease, outcome, now)
         self._refresh(now)
         return self._enter(ticket, now)
 
-    def _elsewhere(self, ticket: Ticket, lease: Lease, outcome: Outcome) -> bool:
-        """Whether some node is left that has not failed this ticket, be it one to wait for.
-
-        Back-pressure is not waited out here: its client is told at once unless another node is in use.
-        """
-        tried = {*ticket.excluded, lease.node}
-        fleet, model = self.fleet, ticket.request.model
-        rows = fleet.candidates(model)[0].tolist() if outcome.verdict is _BUSY else fleet.serves(model)
-        left = (row for row in rows if fleet.spec(row).name not in tried)
-        return any(fleet.states[row] is not NodeState.DRAINING for row in left)
-
     def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
-        if not outcome.delivered and outcome.verdict in (_FAIL, _BUSY):
-            return [self._refuse(ticket, _upstream_error(outcome), now)]
+        if not outcome.delivered and outcome.verdict in (_FAIL, _BUSY, Verdict.INTERRUPTED):
+            return [self._refuse(ticket, upstream_error(outcome), now)]
         self._forget(ticket)
         return []
 
@@ -494,7 +481,10 @@ class Dispatcher:
         return row
 
 
-def _upstream_error(outcome: Outcome) -> PointsmanError:
-    if outcome.reason.endswith("timeout"):
-        return NodeTimeout(f"the node did not answer in time ({outcome.reason})")
-    return NodeFailed(f"the node failed before it answered ({outcome.reason})")
+def _began(lease: Lease, now: float) -> FirstToken | Resumed:
+    """A first token came: of an answer, or of the rest of one."""
+    ticket = lease.ticket
+    if ticket.delivered_tokens:
+        gap = now - ticket.failed_at
+        return Resumed(now, lease.id, ticket.request, lease.node, ticket.delivered_tokens, gap)
+    return FirstToken(now, lease.id, ticket.request, lease.node, now - ticket.submitted)

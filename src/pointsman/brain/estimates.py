@@ -142,7 +142,8 @@ class Estimates:
             return None
         if lease.first_at is None:
             self._responded(lease, now - lease.started, now)
-        seconds = _seconds_per_token(lease, outcome.completion_tokens or lease.tokens, now)
+        told = outcome.completion_tokens - lease.ticket.delivered_tokens
+        seconds = _seconds_per_token(lease, told if told > 0 else lease.tokens, now)
         if self._ends.take(lease.row, now):
             self._learn(lease, outcome, now)
             if seconds is not None:

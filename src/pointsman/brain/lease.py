@@ -3,6 +3,7 @@
 submit ──► ticket waits ──► lease ──► ended
               ▲              │
               └── retried ◄──┘ (failed before anything was delivered)
+              └── resumed ◄──┘ (interrupted, and the rest can be asked of another node)
 """
 
 from pointsman.brain.cache.index import Insertion
@@ -14,14 +15,18 @@ class Ticket:
     """A submitted request, waiting or placed. Sizes in tokens, times in seconds. Mutated by the dispatcher.
 
     `output_tokens` are what its answer is expected to take, `reserve_tokens` what blocks are reserved for.
-    `excluded` are the ids of the nodes that failed it, sorted, `failed_at` is when the last of them did.
+    `excluded` are the ids of the nodes that failed it, sorted, `failed_at` is when the last of them did. What was
+    delivered before an interruption has moved from `output_tokens` to `prompt_tokens`, which is what the next node is
+    asked for; `delivered_tokens` says how much that is.
     """
 
     __slots__ = (
         "attempts",
+        "delivered_tokens",
         "excluded",
         "failed_at",
         "id",
+        "interruptions",
         "lease",
         "output_tokens",
         "prompt_tokens",
@@ -54,6 +59,8 @@ class Ticket:
         self.excluded: tuple[str, ...] = ()
         self.failed_at = now
         self.retrying = False
+        self.interruptions = 0
+        self.delivered_tokens = 0
 
 
 class Lease:

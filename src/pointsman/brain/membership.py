@@ -37,7 +37,7 @@ NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
 
-_OK, _UP = Verdict.OK, NodeState.UP  # a member of an enumeration takes Python ten times as long to look up as a name
+_OK, _FAIL, _BUSY, _UP = Verdict.OK, Verdict.FAIL, Verdict.BUSY, NodeState.UP  # members are slow to look up
 
 
 class Membership:
@@ -201,9 +201,9 @@ class Membership:
             self._progress[row] = self._fleet.well_at[row] = now
             self._refuses(row, False)
             self._served(row, True, now)
-        elif verdict is not Verdict.CANCELLED:
+        elif verdict is _FAIL or verdict is _BUSY:
             self._refuses(row, outcome.free and outcome.reason in REFUSALS)
-            if verdict is Verdict.BUSY:
+            if verdict is _BUSY:
                 self._caps.busy(row, now)
             else:
                 self._served(row, False, now, outcome.reason)

@@ -20,9 +20,10 @@ from pointsman.config.tls import node_context, server_context
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.routes import PlainRoute
-from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.settings import Limits, Resuming, Timeouts
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.observe.recording_file import BoundedFile
+from pointsman.wire.openai.resumable import Mode
 
 NODE_KEY_VARIABLE = "POINTSMAN_NODE_KEY"
 API_KEYS_VARIABLE = "POINTSMAN_API_KEYS"
@@ -36,6 +37,7 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Settings of one model: `[models."NAME"]`."""
 
     policy: Annotated[str, Meta(description="policy for this model; the default if empty")] = ""
+    resume: Annotated[Mode | None, Meta(description="how its interrupted streams go on; else as `resume`")] = None
 
 
 class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,6 +60,9 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     models: dict[str, ModelSettings] = {}
     routes: dict[str, PlainRoute] = {}
     allow_paths: Annotated[Paths, Meta(description="further JSON paths to relay by their model")] = ()
+    resume: Annotated[
+        Mode, Meta(description="how a stream goes on when its node is lost: by its text, by token ids, or not at all")
+    ] = "off"
     trusted_peers: Annotated[
         Networks, Meta(description="proxies whose Forwarded, X-Forwarded-* and X-Real-IP headers reach the nodes")
     ] = ()
@@ -134,10 +139,16 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         forwarded_for=config.forwarded_for,
         timeouts=config.timeouts,
         limits=config.limits,
+        resuming=_resuming(config),
         chain_secret=_secret(config.chain_secret_file, "chain_secret_file").encode(),
         tls=server_context(config.tls_cert, config.tls_key),
         node_tls=node_context(config.node_ca_file),
     )
+
+
+def _resuming(config: ServeConfig) -> Resuming:
+    models = {name: settings.resume for name, settings in config.models.items() if settings.resume is not None}
+    return Resuming(config.resume, models)
 
 
 def admin_hosts(config: ServeConfig) -> Hosts:

@@ -30,7 +30,7 @@ from pointsman.gateway.origin import Origin
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
-from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.settings import Limits, Resuming, Timeouts
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
 from pointsman.gateway.trusted_peers import TrustedPeers
@@ -60,6 +60,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     forwarded_for: bool = False
     timeouts: Timeouts = Timeouts()
     limits: Limits = Limits()
+    resuming: Resuming = Resuming()
     chain_secret: bytes = b""
     tls: ssl.SSLContext | None = None
     node_tls: ssl.SSLContext | None = None
@@ -192,7 +193,14 @@ class Gateway:
             self.dispatcher,
             route_table(settings.routes, settings.allow_paths),
             Access(settings.api_keys),
-            Intake(self.dispatcher, self._clock, settings.timeouts, settings.chain_secret, pools),
+            Intake(
+                self.dispatcher,
+                self._clock,
+                settings.timeouts,
+                settings.chain_secret,
+                pools,
+                settings.resuming or None,
+            ),
             Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
             self._started_at,
         )

@@ -15,6 +15,7 @@ from pointsman.gateway.answers import HELD_BACK, Answer, KeptAnswer, PlainAnswer
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.splice import Splice
 from pointsman.gateway.stream_answer import StreamAnswer
 from pointsman.gateway.targets import Target
 from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection, UpstreamSink
@@ -40,7 +41,10 @@ class Owner(Progress, Protocol):
 
 
 class Attempt(UpstreamSink):
-    """Sends `work` to `target`, and what comes back to `reply`. The owner hears of its end unless it released it."""
+    """Sends `work` to `target`, and what comes back to `reply`. The owner hears of its end unless it released it.
+
+    With a `splice` the stream that comes back is a part of the client's, which may have begun.
+    """
 
     __slots__ = (
         "_answer",
@@ -52,7 +56,9 @@ class Attempt(UpstreamSink):
         "_loop",
         "_over",
         "_owner",
+        "_paused",
         "_reply",
+        "_splice",
         "_target",
         "_timeouts",
         "_work",
@@ -68,9 +74,11 @@ class Attempt(UpstreamSink):
         clock: Clock,
         timeouts: Timeouts,
         loop: asyncio.AbstractEventLoop,
+        splice: Splice | None = None,
     ) -> None:
         self._loop = loop
         self._work = work
+        self._splice = splice
         self._target = target
         self._reply = reply
         self._owner = owner
@@ -81,6 +89,7 @@ class Attempt(UpstreamSink):
         self._connecting: asyncio.Task[None] | None = None
         self._heard = False
         self._over = False
+        self._paused = False
         self._deadline = clock.now() + order.first_token_s if work.request.stream else float("inf")
 
     def start(self) -> None:
@@ -97,6 +106,10 @@ class Attempt(UpstreamSink):
             self._answer.cut(outcome.reason)
         self._end(outcome)
 
+    def abort(self, why: str) -> None:
+        """End the try from outside as if its node had failed."""
+        self._fail(why)
+
     def release(self) -> None:
         """Let go of the node at once; its answer is over or nobody wants it any more."""
         self._over = True
@@ -107,10 +120,12 @@ class Attempt(UpstreamSink):
             self._connecting.cancel()
 
     def pause(self) -> None:
+        self._paused = True
         if self._connection is not None:
             self._connection.pause()
 
     def resume(self) -> None:
+        self._paused = False
         self._heard = True  # the silence was ours
         if self._connection is not None:
             self._connection.resume()
@@ -132,7 +147,7 @@ class Attempt(UpstreamSink):
             self._send(connection)
         except ConnectFailed as failure:
             self._connecting = None
-            self._end(_failed(failure.reason, free=True))
+            self._end(self._unanswered(failure.reason, free=True))
         except Exception:
             self._owner.broken()
 
@@ -141,12 +156,16 @@ class Attempt(UpstreamSink):
         work = self._work
         head = request_head(work.head, self._target.prefix, self._target.lines, work.id, len(work.body))
         connection.send(self, head, work.body)
+        if self._paused:
+            connection.pause()
 
     # The connection's callbacks
 
     def on_response_head(self, head: ResponseHead, length: int | None) -> None:
-        work = self._work
-        if head.status in HELD_BACK:
+        work, splice = self._work, self._splice
+        if splice is not None and (splice.continues or (head.status == 200 and head.is_event_stream)):
+            self._answer = splice.answer(head, self._owner)
+        elif head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
             self._deadline = min(self._deadline, self._clock.now() + self._timeouts.between_tokens_s)
         elif head.is_event_stream and (account := work.account()) is not None:
@@ -195,7 +214,14 @@ class Attempt(UpstreamSink):
 
     def _fail(self, reason: str) -> None:
         if not self._over:
-            self._end(self._answer.cut(reason) if self._answer else _failed(reason))
+            self._end(self._answer.cut(reason) if self._answer else self._unanswered(reason))
+
+    def _unanswered(self, reason: str, *, free: bool = False) -> Outcome:
+        """No response has begun; the client's answer may have, on another node."""
+        outcome = _failed(reason, free=free)
+        if self._splice is not None and self._splice.continues:
+            return self._splice.lost(outcome.verdict, reason, outcome.status)
+        return outcome
 
     def _end(self, outcome: Outcome) -> None:
         if not self._over:

@@ -21,6 +21,7 @@ from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.server import ClientConnection
 from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.splice import Splice
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.work import Work
 
@@ -69,6 +70,7 @@ class Exchange:
         "_paused",
         "_reply",
         "_shared",
+        "_splice",
         "_ticket",
         "_work",
         "connection",
@@ -79,6 +81,7 @@ class Exchange:
         self._shared = shared
         self._work = work
         self._reply = reply
+        self._splice = Splice(work, work.asked, reply) if work.asked is not None else None
         self._attempt: Attempt | None = None
         self._ticket = 0
         self._lease = 0
@@ -112,7 +115,7 @@ class Exchange:
 
     def aborted(self, lease: int, why: str) -> None:
         if self._attempt is not None and lease == self._lease:
-            self._attempt.settle(Outcome(verdict=Verdict.FAIL, reason=why, status=502, delivered=self._reply.started))
+            self._attempt.abort(why)
 
     # The client's connection
 
@@ -139,7 +142,10 @@ class Exchange:
         self._shared.driver.tokens(self._lease, count)
 
     def tried(self, outcome: Outcome, kept: Kept | None) -> None:
-        """The try ended. The brain may have ordered another one by the time it has taken note."""
+        """The try ended. The brain may have ordered another one by the time it has taken note.
+
+        A spliced stream whose rest nobody is asked for still lacks its end.
+        """
         self._attempt = None
         self._kept = kept or self._kept
         try:
@@ -147,9 +153,13 @@ class Exchange:
         except Exception:
             self.broken()
             return
-        if outcome.delivered:
+        if goes_on:
+            return
+        if self._splice is not None and self._splice.open:
+            self._give_up(self._ending or NodeFailed(f"the answer was cut ({outcome.reason})"))
+        elif outcome.delivered:
             self._end()
-        elif not goes_on:
+        else:
             self._give_up(self._ending or _FAILED)
 
     def broken(self) -> None:
@@ -174,11 +184,14 @@ class Exchange:
             self._give_up(error)
 
     def _try(self, order: Start) -> None:
-        shared = self._shared
+        shared, splice = self._shared, self._splice
+        work = self._work if splice is None else splice.work()
         target = shared.targets.of(order.node)
         self._attempt = Attempt(
-            self._work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop
+            work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop, splice
         )
+        if self._paused:
+            self._attempt.pause()
         self._attempt.start()
 
     def _cancelled(self, why: str) -> Outcome:
@@ -189,7 +202,9 @@ class Exchange:
         if self.over:
             return
         reply = self._reply
-        if reply.started:
+        if self._splice is not None and self._splice.open:
+            self._splice.break_off(error)
+        elif reply.started:
             reply.break_off()
         elif self._kept is not None:
             reply.send(self._kept.lines, self._kept.body)

@@ -14,13 +14,14 @@ from pointsman.brain.model.request import Chain, Request
 from pointsman.clock import Clock
 from pointsman.gateway.driver import Brain
 from pointsman.gateway.routes import Kind, Route
-from pointsman.gateway.settings import Timeouts
+from pointsman.gateway.settings import Resuming, Timeouts
 from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.body import Body, present, read_body
 from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
 from pointsman.wire.openai.form import form_field
 from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
+from pointsman.wire.openai.resumable import Asked, asked, with_ids
 
 TOKEN_BLOCK: Final = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
@@ -44,9 +45,11 @@ class Intake:
         timeouts: Timeouts,
         secret: bytes = b"",
         pools: frozenset[str] = frozenset(),
+        resuming: Resuming | None = None,
     ) -> None:
         self._dispatcher = dispatcher
         self._pools = pools
+        self._resuming = resuming
         self._clock = clock
         self._total_s = timeouts.total_s
         secret = secret or os.urandom(16)
@@ -104,6 +107,9 @@ class Intake:
         wants_ours = request.stream and events == "choices" and not asks_for_usage(body)
         if wants_ours:
             data = with_usage(data, body)
+        resumable = self._resumable(route, request, data) if self._resuming and request.stream else None
+        if resumable is not None and resumable.by_tokens:
+            data = with_ids(resumable)
         return Work(
             id=request.id.encode(),
             head=head,
@@ -112,8 +118,18 @@ class Intake:
             choices=max(1, body.n or 1),
             strip_usage=wants_ours,
             events=events,
+            asked=resumable,
             expires=expires,
         )
+
+    def _resumable(self, route: Route, request: Request, data: bytes) -> Asked | None:
+        """The request as it can be continued elsewhere; None where its answer, or its model's, cannot be."""
+        if self._resuming is None or _EVENTS[route.kind] != "choices":
+            return None
+        is_chat, mode = route.kind == "chat", self._resuming.of(request.model)
+        if is_chat and mode == "text":
+            return None  # templates differ in what they make of a message that is to be continued
+        return asked(data, mode, is_chat=is_chat)
 
     def _opaque(self, route: Route, head: RequestHead, data: bytes, tenant: str, expires: float) -> Work:
         """A body that is not JSON, or may be anything."""

@@ -80,6 +80,13 @@ class Reply:
         """The last bytes are about to be written: they shall leave together with the end."""
         self._gathers = True
 
+    def scatter(self) -> None:
+        """They were not the last, after all: what was gathered leaves now."""
+        self._gathers = False
+        if self.started and self._pending:
+            self._transport.write(self._pending)
+            self._pending = b""
+
     def end(self) -> None:
         """The response is complete."""
         last = self._pending + LAST_CHUNK if self._chunked else self._pending

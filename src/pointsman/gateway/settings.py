@@ -1,9 +1,12 @@
 """The data plane's own settings: patience and sizes."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+
+from pointsman.wire.openai.resumable import Mode
 
 Seconds = Annotated[float, Meta(gt=0)]
 _MOST_BYTES = 1 << 30
@@ -27,6 +30,19 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     probe_s: Annotated[Seconds, Meta(description="a node answering a probe")] = 5.0
     lame_duck_s: Annotated[float, Meta(ge=0, description="not ready, yet serving, after SIGTERM")] = 5.0
     drain_s: Annotated[float, Meta(ge=0, description="running requests after that")] = 600.0
+
+
+class Resuming(msgspec.Struct, frozen=True):
+    """How interrupted streams go on: as `default` says, or as its own entry in `models`."""
+
+    default: Mode = "off"
+    models: Mapping[str, Mode] = {}
+
+    def __bool__(self) -> bool:
+        return self.default != "off" or any(mode != "off" for mode in self.models.values())
+
+    def of(self, model: str) -> Mode:
+        return self.models.get(model, self.default)
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

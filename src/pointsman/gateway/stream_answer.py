@@ -69,6 +69,10 @@ class StreamAnswer(Answer):
             out = b"" if see(events[0]) and strip else events[0]
         else:
             out = b"".join([event for event in events if not (see(event) and strip)])
+        self._hand_on(out, events)
+
+    def _hand_on(self, out: bytes, events: list[bytes]) -> None:
+        """Give `out` to the client, and account for the `events` it was made of."""
         if not self.begun:
             self._hold(out)
         elif out:

@@ -7,6 +7,7 @@ import msgspec
 from pointsman.brain.model.request import Request
 from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
+from pointsman.wire.openai.resumable import Asked
 
 Events = Literal["choices", "typed", "unread"]
 
@@ -16,7 +17,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream. `events` says what an
     event stream in answer to it consists of: choices (chat, completions), typed events (responses, messages), or
-    something that is passed on unread.
+    something that is passed on unread. `asked` is there if its stream can go on elsewhere when its node is lost.
     """
 
     id: bytes
@@ -26,6 +27,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     choices: int = 1
     strip_usage: bool = False
     events: Events = "unread"
+    asked: Asked | None = None
     expires: float
 
     def account(self) -> StreamAccount | None:

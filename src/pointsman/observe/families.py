@@ -31,6 +31,10 @@ PER_LANE = (
     _family("histogram", "ttft_seconds", "model node", "ttft", "From submission to the first token, waiting included."),
     _family("histogram", "tpot_seconds", "model node", "tpot", "Mean time between the tokens of one answer."),
     _family("histogram", "request_seconds", "model node", "duration", "From submission to the end of the answer."),
+    _family(
+        "histogram", "resume_gap_seconds", "model node", "resume_gap",
+        "From an interruption to the first token of the rest, by the node it came from.",
+    ),
     _family("counter", "prompt_tokens", "model node", "prompt_tokens", "Prompt tokens, as the engine counted them."),
     _family("counter", "cached_tokens", "model node", "cached_tokens", "Prompt tokens the engine found in its cache."),
     _family(
@@ -46,6 +50,10 @@ PER_LANE = (
 COUNTED = (
     _family("counter", "requests", "model node outcome", "requests", "Requests ended, by their final outcome."),
     _family("counter", "tries", "model node outcome reason", "tries", "Tries ended, retried ones included."),
+    _family(
+        "counter", "interruptions", "model node cause resumed", "interruptions",
+        "Answers interrupted on their node, by whether the rest was asked of another.",
+    ),
     _family("counter", "refused", "model code", "refused", "Requests refused, by error code."),
     _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
     _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),
@@ -63,7 +71,7 @@ COUNTED = (
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family("counter", "config_reloads", "result", "config_reloads", "Reloads of the configuration: ok or failed."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
-)
+)  # fmt: skip
 
 WAITS = _family("histogram", "queue_wait_seconds", "model", "waits", "From submission to the first placement.")
 

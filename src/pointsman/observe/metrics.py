@@ -16,6 +16,7 @@ from pointsman.brain.model.facts import (
     Fact,
     FedBack,
     FirstToken,
+    Interrupted,
     LoadUnknown,
     NodeChanged,
     PanicChanged,
@@ -25,6 +26,7 @@ from pointsman.brain.model.facts import (
     ProbeFailed,
     Queued,
     Refused,
+    Resumed,
 )
 from pointsman.observe.families import SECONDS, TOKEN_SECONDS, WAIT_SECONDS
 from pointsman.observe.histogram import Histogram
@@ -44,6 +46,7 @@ class Lane:
         "forwards",
         "predicted_tokens",
         "prompt_tokens",
+        "resume_gap",
         "retries",
         "tpot",
         "ttft",
@@ -53,6 +56,7 @@ class Lane:
         self.ttft = Histogram(SECONDS)
         self.tpot = Histogram(TOKEN_SECONDS)
         self.duration = Histogram(SECONDS)
+        self.resume_gap = Histogram(SECONDS)
         self.prompt_tokens = self.cached_tokens = self.completion_tokens = 0
         self.predicted_tokens = 0.0
         self.forwards = self.retries = 0
@@ -66,6 +70,7 @@ class Metrics:
         self.waits: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
         self.requests: Counts = defaultdict(int)
         self.tries: Counts = defaultdict(int)
+        self.interruptions: Counts = defaultdict(int)
         self.refused: Counts = defaultdict(int)
         self.queued: Counts = defaultdict(int)
         self.decisions: Counts = defaultdict(int)
@@ -85,6 +90,8 @@ class Metrics:
             Queued: self._queued,
             FirstToken: self._first_token,
             Ended: self._ended,
+            Interrupted: self._interrupted,
+            Resumed: self._resumed,
             Refused: self._refused,
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
@@ -140,6 +147,13 @@ class Metrics:
             if submitted is not None:
                 lane.duration.observe(fact.now - submitted)
 
+    def _interrupted(self, fact: Interrupted) -> None:
+        resumed = "yes" if fact.resumed else "no"
+        self.interruptions[fact.request.model, fact.node, fact.cause, resumed] += 1
+
+    def _resumed(self, fact: Resumed) -> None:
+        self.lanes[fact.request.model, fact.node].resume_gap.observe(fact.gap_s)
+
     def _refused(self, fact: Refused) -> None:
         self.refused[fact.request.model, fact.code] += 1
 
@@ -170,7 +184,7 @@ class Metrics:
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
         first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback)
-        second = (self.lanes, self.requests, self.tries)
+        second = (self.lanes, self.requests, self.tries, self.interruptions)
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]

@@ -27,7 +27,7 @@ LINES_AT_ONCE = 16
 Sink = Callable[[bytes], Any]
 """Takes whole lines."""
 
-_FAILED = (Verdict.FAIL, Verdict.BUSY)
+_FAILED = (Verdict.FAIL, Verdict.BUSY, Verdict.INTERRUPTED)
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pointsman")
 

@@ -3,6 +3,7 @@ from typing import Any
 
 from pointsman.brain.model.facts import (
     FedBack,
+    Interrupted,
     LoadUnknown,
     NodeChanged,
     PanicChanged,
@@ -11,6 +12,7 @@ from pointsman.brain.model.facts import (
     ProbeFailed,
     Queued,
     Refused,
+    Resumed,
 )
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.reports import ClientReport
@@ -112,3 +114,14 @@ def test_nothing_is_remembered_about_leases_that_ended(life: Any) -> None:
         metrics(one.placed())
         metrics(one.ended(11.0))
     assert not metrics._submitted
+
+
+def test_interruptions_and_what_became_of_them() -> None:
+    request = Request(id="r", model="m")
+    metrics = feed(
+        Interrupted(1.0, 1, 1, request, "a", "reset", 7, resumed=True),
+        Resumed(1.5, 2, request, "b", 7, 0.5),
+        Interrupted(2.0, 1, 2, request, "b", "reset", 9, resumed=False),
+    )
+    assert metrics.interruptions == {("m", "a", "reset", "yes"): 1, ("m", "b", "reset", "no"): 1}
+    assert metrics.lanes["m", "b"].resume_gap.total == 0.5

@@ -77,6 +77,30 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
     final: bool
 
 
+class Interrupted(msgspec.Struct, frozen=True, gc=False):
+    """A lease ended before its answer was complete, `tokens` of which the client has; `resumed` if it goes on."""
+
+    now: float
+    ticket: int
+    lease: int
+    request: Request
+    node: str
+    cause: str
+    tokens: int
+    resumed: bool
+
+
+class Resumed(msgspec.Struct, frozen=True, gc=False):
+    """The first token came of the rest of an answer, `gap_s` after it was interrupted, `tokens` in."""
+
+    now: float
+    lease: int
+    request: Request
+    node: str
+    tokens: int
+    gap_s: float
+
+
 class Refused(msgspec.Struct, frozen=True, gc=False):
     """A request ended without an answer from a node: an error, or its client left while it waited."""
 
@@ -157,6 +181,8 @@ Fact = (
     | Queued
     | FirstToken
     | Ended
+    | Interrupted
+    | Resumed
     | Refused
     | NodeChanged
     | ProbeFailed

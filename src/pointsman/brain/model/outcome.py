@@ -12,6 +12,7 @@ class Verdict(StrEnum):
     FAIL = "fail"  # connect error, reset, early end, 500/502/504, time-out: counts against the node
     BUSY = "busy"  # 429 and 503: back-pressure, lowers the node's share for a while
     CANCELLED = "cancelled"  # the client left: says nothing about the node
+    INTERRUPTED = "interrupted"  # taken off the node on our own wish: says nothing about it either
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -20,6 +21,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `reason` is one word for people and metrics ("done", "connect", "reset", "truncated", "status_500", ...).
     `delivered` tells whether any body byte reached the client: then no second try is allowed.
     `free` marks a try that cost the node nothing (connection refused, a pooled connection found dead).
+    `resumable` tells that what was delivered is known and the rest can be asked of another node: `new_tokens` are what
+    this try added to it.
     """
 
     verdict: Verdict
@@ -30,6 +33,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int | None = None
+    resumable: bool = False
+    new_tokens: int = 0
 
 
 CANCELLED = Outcome(verdict=Verdict.CANCELLED, reason="client_left", status=499)

@@ -10,7 +10,7 @@ from pointsman.wire.openai.alike import Alike
 from pointsman.wire.openai.chunk import Answer, Chunk, Usage, read_chunk, says, usage_from
 from pointsman.wire.sse import data_event, event_data
 
-_DONE: Final = data_event(b"[DONE]")
+DONE_EVENT: Final = data_event(b"[DONE]")
 _FINAL: Final = frozenset(("message_stop", "response.completed", "response.incomplete"))
 _FAILED: Final = frozenset(("error", "response.failed"))
 
@@ -60,7 +60,7 @@ class ChatAccount(StreamAccount):
         return not self.error and (self.done or len(self._finished) >= self._choices)
 
     def last_words(self, error: bytes) -> bytes:
-        return data_event(error) + _DONE
+        return data_event(error) + DONE_EVENT
 
     def _see_closely(self, data: bytes) -> bool:
         if data == b"[DONE]":
@@ -109,7 +109,7 @@ class TypedAccount(StreamAccount):
 
     def last_words(self, error: bytes) -> bytes:
         """Of the two makes of such streams' clients one goes by the event's name, the other by its `error`."""
-        return b"event: error\n" + data_event(b'{"type":"error",' + error[1:]) + _DONE
+        return b"event: error\n" + data_event(b'{"type":"error",' + error[1:]) + DONE_EVENT
 
     def _take_usage(self, chunk: Chunk) -> None:
         answer = chunk.response or chunk.message

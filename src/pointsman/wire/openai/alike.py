@@ -39,6 +39,10 @@ class Alike:
             return True
         return False
 
+    def text(self, data: bytes, start: int, end: int) -> bytes:
+        """The text in `data[start:end]`, an event that `again` took: the inside of a JSON string."""
+        return data[start + len(self._before) : end - len(self._after)]
+
     def _remember(self, event: bytes) -> None:
         """Know the likes of `event`, which brought text and neither usage, error nor an end."""
         if not self._tries:

@@ -1,0 +1,25 @@
+"""Which interrupted requests go on: a bound for each request, whatever interrupts it.
+
+An answer that was begun goes on if its driver knows what the client has and can ask for the rest; one of which nothing
+was delivered is simply sent again. Moving an answer costs a prefill of all there is of it, and its client a pause, so a
+request that was interrupted often enough is left alone, and ends with the next failure.
+"""
+
+from pointsman.brain.model.outcome import Outcome, Verdict
+
+MOST_INTERRUPTIONS = 3
+
+
+def interrupts(outcome: Outcome) -> bool:
+    """Whether this ending is an interruption: of an answer that can go on, or on our own wish."""
+    return outcome.resumable or outcome.verdict is Verdict.INTERRUPTED
+
+
+def goes_on(outcome: Outcome, interruptions: int) -> bool:
+    """Whether a request that was interrupted by `outcome`, after `interruptions` before, may go on elsewhere."""
+    return (outcome.resumable or not outcome.delivered) and may_interrupt(interruptions)
+
+
+def may_interrupt(interruptions: int) -> bool:
+    """Whether a request that was interrupted so often may be once more."""
+    return interruptions < MOST_INTERRUPTIONS

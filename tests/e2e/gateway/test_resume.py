@@ -1,0 +1,156 @@
+"""A stream whose node is lost goes on elsewhere: its client reads what it would have read undisturbed."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import aiohttp
+import pytest
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.settings import BrainSettings
+from pointsman.engine.emulator import Engine
+from pointsman.engine.settings import EngineConfig
+from pointsman.gateway.settings import Resuming
+from pointsman.wire.openai.resumable import Mode
+
+from .conftest import CHAT, World, chat
+from .scripted_upstream import DONE, Received, event, respond, stream
+
+COMPLETIONS = "/v1/completions"
+CONFIG = EngineConfig(port=0, model=("m",), time_scale=20.0, prefill_tokens_per_second=1e6, decode_base_ms=20.0)
+_USAGE = re.compile(rb'data: [^\n]*"choices":\[\],[^\n]*\n\n')
+_VARIES = re.compile(rb'"created":[0-9]+|"cached_tokens":[0-9]+')
+
+
+class Fleet:
+    """Four emulated engines behind a gateway."""
+
+    def __init__(self, world: World, urls: list[str], session: aiohttp.ClientSession) -> None:
+        self.world = world
+        self._urls = urls
+        self._session = session
+
+    async def ask(self, body: dict[str, Any], path: str) -> bytes:
+        """The stream a client reads, but for what differs between any two requests."""
+        client = await self.world.client()
+        answer = await client.ask(body, path, headers=("x-request-id: r",))
+        assert (answer.status, answer.complete) == (200, True), answer
+        return _VARIES.sub(b"", answer.body)
+
+    async def lose(self, events: int, engines: int = 4) -> None:
+        """So many engines break their next stream after `events` events, the others none."""
+        for url in self._urls:
+            await self._session.delete(url + "/admin/faults")
+        for url in self._urls[:engines]:
+            await self._session.post(
+                url + "/admin/faults", json={"kind": "reset_after_events", "n": events, "count": 1}
+            )
+
+
+async def fleet(world: World, stack: AsyncExitStack, mode: Mode) -> Fleet:
+    engines = [await stack.enter_async_context(Engine(CONFIG)) for _ in range(4)]
+    urls = [f"http://127.0.0.1:{engine.port}" for engine in engines]
+    patient = BrainSettings(fails_in_a_row=1000, fail_share=1.0)
+    await world.start([NodeSpec(url=url) for url in urls], patient, resuming=Resuming(mode))
+    await world.until(lambda: world.dispatcher.available("m") == len(urls))
+    return Fleet(world, urls, await stack.enter_async_context(aiohttp.ClientSession()))
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    async with AsyncExitStack() as stack:
+        yield stack
+
+
+def completion(**more: Any) -> dict[str, Any]:
+    return {"model": "m", "prompt": "Once upon a time", "max_tokens": 12, "stream": True, **more}
+
+
+WANTS_USAGE = {"stream_options": {"include_usage": True}}
+CASES = [
+    ("text", COMPLETIONS, completion()),
+    ("text", COMPLETIONS, completion(ignore_eos=True, min_tokens=5, **WANTS_USAGE)),
+    ("tokens", COMPLETIONS, completion(**WANTS_USAGE)),
+    ("tokens", COMPLETIONS, completion(return_token_ids=True)),
+    ("tokens", CHAT, chat(stream=True, max_tokens=12, **WANTS_USAGE)),
+    ("tokens", CHAT, chat(stream=True, max_completion_tokens=12)),
+    ("tokens", CHAT, chat(stream=True, max_tokens=12, return_token_ids=True)),
+]
+
+
+@pytest.mark.parametrize(("mode", "path", "body"), CASES)
+async def test_wherever_a_stream_is_cut_its_client_reads_the_same(
+    world: World, stack: AsyncExitStack, mode: Mode, path: str, body: dict[str, Any]
+) -> None:
+    there = await fleet(world, stack, mode)
+    whole = await there.ask(body, path)
+    assert whole.endswith(DONE)
+    assert (b"token_ids" in whole) == ("return_token_ids" in body)
+    for events in range(1, whole.count(b"\n\n")):
+        await there.lose(events, engines=3)
+        spliced = await there.ask(body, path)
+        if b'"usage":{' in spliced:
+            assert spliced == whole, events
+        else:  # the node was lost between the last text and the usage
+            assert spliced == _USAGE.sub(b"", whole), events
+    await world.at_rest()
+
+
+async def test_a_stream_is_moved_three_times_and_no_more(world: World, stack: AsyncExitStack) -> None:
+    there = await fleet(world, stack, "text")
+    body = completion(max_tokens=40, ignore_eos=True)
+    await there.lose(5)
+    answer = await there.ask(body, COMPLETIONS)
+    assert answer.count(b'"error"') == 1
+    assert answer.endswith(DONE)
+    assert answer.count(b'"text":" ') == 20
+    await world.at_rest()
+
+
+REFUSED = [
+    {"n": 2},
+    {"logprobs": 1},
+    {"frequency_penalty": 0.5},
+    {"presence_penalty": 0.5},
+    {"stop": ["end", "x"]},
+    {"response_format": {"type": "json_object"}},
+    {"prompt": ["a", "b"]},
+]
+
+
+@pytest.mark.parametrize("more", REFUSED, ids=lambda more: next(iter(more)))
+async def test_what_cannot_go_on_ends_with_one_error(world: World, stack: AsyncExitStack, more: dict[str, Any]) -> None:
+    there = await fleet(world, stack, "text")
+    await there.lose(6)
+    answer = await there.ask(completion(ignore_eos=True, **more), COMPLETIONS)
+    assert answer.count(b'"error"') == 1
+    assert answer.endswith(DONE)
+    assert answer.count(DONE) == 1
+    await world.at_rest()
+
+
+async def test_off_means_off(world: World, stack: AsyncExitStack) -> None:
+    there = await fleet(world, stack, "off")
+    await there.lose(3)
+    assert (await there.ask(completion(), COMPLETIONS)).count(b'"error"') == 1
+
+
+async def test_a_node_that_will_not_continue_ends_the_stream_with_one_error(world: World) -> None:
+    """It answers the request for the rest by an error of the client's."""
+    piece = event({}).replace(b'"delta":{}', b'"text":"a"')
+    cut = stream(piece, piece, end=False)
+
+    async def script(request: Received, writer: asyncio.StreamWriter) -> None:
+        if request.json()["prompt"] == "paa":
+            writer.write(respond(b'{"error":{"message":"no"}}', 400))
+        else:
+            await cut(request, writer)
+
+    await world.open(script, script, resuming=Resuming("text"))
+    client = await world.client()
+    answer = await client.ask(completion(prompt="p"), COMPLETIONS)
+    assert answer.body.count(b'"error"') == 1
+    await world.at_rest()
