@@ -36,8 +36,21 @@ def page() -> str:
     """Markdown."""
     found = [(name, paper_of(name), _results(name)) for name in shipped()]
     kept = [(name, paper, results) for name, paper, results in found if results is not None]
-    contents = [f"- [{paper.title}](#{_anchor(paper.title)})" for _, paper, _ in kept]
+    contents = [f"- [{paper.title}](#{_anchor(paper.title)}): {_tally(paper, results)}" for _, paper, results in kept]
     return _HEAD + "\n".join(contents) + "\n\n" + "\n".join(_section(*one) for one in kept)
+
+
+def _tally(paper: Paper, results: Results) -> str:
+    """How its claims fared."""
+    words = [_fared(judged(claim, results.rows)) for claim in paper.claim]
+    told = (f"{words.count(word)} {word}" for word in ("held", "held in part", "failed") if word in words)
+    return f"claims: {', '.join(told)}"
+
+
+def _fared(verdicts: list[Verdict]) -> str:
+    if all(one.holds for one in verdicts):
+        return "held"
+    return "held in part" if any(one.holds for one in verdicts) else "failed"
 
 
 def figures() -> dict[str, str]:
