@@ -115,6 +115,19 @@ class Life(RuleBasedStateMachine):
         self.driver.obey(self.driver.dispatcher.tokens(lease, 3, self.driver.now))
 
     @precondition(lambda self: self.driver.running)
+    @rule(data=st.data())
+    def interrupt(self, data: st.DataObject) -> None:
+        lease = self.pick(self.driver.running, data)
+        self.driver.obey(self.driver.dispatcher.interrupt(lease, "preempt", self.driver.now))
+
+    @precondition(lambda self: self.driver.running)
+    @rule(data=st.data(), tokens=st.integers(0, 50))
+    def cut(self, data: st.DataObject, tokens: int) -> None:
+        """A stream is cut, and the rest can be asked of another node."""
+        outcome = Outcome(verdict=Verdict.FAIL, reason="reset", resumable=True, new_tokens=tokens)
+        self.driver.finish(self.pick(self.driver.running, data), outcome)
+
+    @precondition(lambda self: self.driver.running)
     @rule(data=st.data(), outcome=OUTCOMES)
     def finish(self, data: st.DataObject, outcome: Outcome) -> None:
         lease = self.pick(self.driver.running, data)

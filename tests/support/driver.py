@@ -114,7 +114,8 @@ class TestDriver:
                 case Tell():
                     self.told.append(order.share)
                 case Abort():
-                    self.finish(order.lease, Outcome(verdict=Verdict.FAIL, reason=order.why, delivered=False))
+                    verdict = Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL
+                    self.finish(order.lease, Outcome(verdict=verdict, reason=order.why, delivered=False))
         self.check()
 
     def rest(self) -> None:

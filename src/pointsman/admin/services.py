@@ -83,8 +83,14 @@ class Services:
         dispatcher, now = self._dispatcher, self._now()
         if change.weight is not None:
             self._obey(dispatcher.set_weight(node, change.weight, now))
-        if change.drain is not None:
-            self._obey(dispatcher.drain(node, now) if change.drain else dispatcher.undrain(node, now))
+        if change.limit_s is not None and not change.drain:
+            raise ValueError("`limit_s` goes with `drain`: true")
+        if change.drain is False:
+            self._obey(dispatcher.undrain(node, now))
+        elif change.limit_s is not None:
+            self._obey(dispatcher.drain_within(node, change.limit_s, now))
+        elif change.drain:
+            self._obey(dispatcher.drain(node, now))
         return self.node(node)
 
     def decisions(self, n: int, model: str | None) -> list[Decision]:

@@ -5,7 +5,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from pointsman.brain.model.node import EngineKind, Weight
+from pointsman.brain.model.node import MOST, EngineKind, Weight
+
+Limit = Annotated[float, Meta(ge=0, le=MOST)]
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +44,9 @@ class NodeChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to change about a node; what is left out stays."""
 
     drain: Annotated[bool | None, Meta(description="true: no new work; false: take work again")] = None
+    limit_s: Annotated[
+        Limit | None, Meta(description="with drain: seconds after which what is left goes elsewhere")
+    ] = None
     weight: Annotated[Weight | None, Meta(description="share of its concurrency the node may fill; 1 = all")] = None
 
 

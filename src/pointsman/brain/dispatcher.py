@@ -20,7 +20,7 @@ from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import NotFound, PointsmanError, PolicyFailed
-from pointsman.brain.model.facts import Ended, FedBack, FirstToken, Placed, PolicyChanged, Queued, Refused, Resumed
+from pointsman.brain.model.facts import Ended, FedBack, Placed, PolicyChanged, Queued, Refused
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
@@ -33,7 +33,7 @@ from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.brain.tries import Tries, upstream_error
+from pointsman.brain.tries import Tries, began, upstream_error
 from pointsman.brain.waiting import WaitingRoom
 
 PATIENCE_FACTOR = 4.0
@@ -119,7 +119,7 @@ class Dispatcher:
         lease.first_at = now
         self.placement.ledger.running(lease.booking)
         self.membership.first_token(lease.row, now)
-        self._tell(_began(lease, now))
+        self._tell(began(lease, now))
         return self._pumped(self.fleet.models[lease.row], now)
 
     def tokens(self, lease_id: int, count: int, now: float) -> list[Order]:
@@ -188,6 +188,16 @@ class Dispatcher:
     def drain(self, node: str, now: float) -> list[Order]:
         """No new work for the node. Raises LookupError for an unknown id."""
         self.membership.drain(self._row(node), now)
+        return self._taken()
+
+    def drain_within(self, node: str, limit_s: float, now: float) -> list[Order]:
+        """The same, and what still runs there after so many seconds goes elsewhere. Raises LookupError."""
+        self._evacuation.empty_at(self._row(node), now + limit_s)
+        return self.drain(node, now)
+
+    def interrupt(self, lease_id: int, why: str, now: float) -> list[Order]:  # noqa: ARG002 - as all calls
+        """Take a request off its node, to go on elsewhere, unless it was interrupted too often. May be repeated."""
+        self._evacuation.interrupt(lease_id, why)
         return self._taken()
 
     def undrain(self, node: str, now: float) -> list[Order]:
@@ -479,12 +489,3 @@ class Dispatcher:
         if row is None:
             raise LookupError(f"no node {node!r}; there are: {', '.join(sorted(self.fleet.row_of)) or 'none'}")
         return row
-
-
-def _began(lease: Lease, now: float) -> FirstToken | Resumed:
-    """A first token came: of an answer, or of the rest of one."""
-    ticket = lease.ticket
-    if ticket.delivered_tokens:
-        gap = now - ticket.failed_at
-        return Resumed(now, lease.id, ticket.request, lease.node, ticket.delivered_tokens, gap)
-    return FirstToken(now, lease.id, ticket.request, lease.node, now - ticket.submitted)

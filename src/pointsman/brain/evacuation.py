@@ -1,8 +1,10 @@
-"""Takes what hangs on a node that is down to other nodes, no faster than retries are allowed.
+"""Takes requests off a node: what hangs on one that is down, no faster than retries are allowed, or on our own wish.
 
 A node that stops without closing its connections leaves requests behind that nothing would end: of plain ones not even
 a first token is awaited. All of them at once would exceed the budget for retries, and fail for that. So they are
 aborted as the budget has room; what is left after some time is aborted anyway, to fail rather than wait.
+
+An interruption on our own wish asks no budget, and is for those who have not been interrupted too often already.
 """
 
 from collections.abc import Mapping, Sized
@@ -10,6 +12,7 @@ from collections.abc import Mapping, Sized
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease
+from pointsman.brain.life.resume import may_interrupt
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.orders import Abort, Order
@@ -45,6 +48,22 @@ class Evacuation:
         if row not in self._began:
             self._began[row] = now
             self._step(row, now)
+
+    def interrupt(self, lease_id: int, why: str) -> None:
+        """Take one lease off its node. One that is unknown, or whose request must be left alone, stays as it is."""
+        lease = self._leases.get(lease_id)
+        if lease is not None and may_interrupt(lease.ticket.interruptions):
+            self._out.append(Abort(lease.id, why, interrupts=True))
+
+    def empty_at(self, row: int, due: float) -> None:
+        """Interrupt what the node at `row` still has then, if it is drained."""
+        self._agenda.add(due, self._empty, (row, self._fleet.generation[row]))
+
+    def _empty(self, whose: tuple[int, int], now: float) -> None:  # noqa: ARG002 - called by the agenda
+        row, generation = whose
+        if self._fleet.generation[row] == generation and self._fleet.states[row] is NodeState.DRAINING:
+            for lease in [lease.id for lease in self._leases.values() if lease.row == row]:
+                self.interrupt(lease, "drain")
 
     def _step(self, row: int, now: float) -> None:
         stuck = []

@@ -11,7 +11,7 @@ from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.resume import goes_on, interrupts
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
-from pointsman.brain.model.facts import Interrupted
+from pointsman.brain.model.facts import FirstToken, Interrupted, Resumed
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.observers import Observers
@@ -73,3 +73,12 @@ def upstream_error(outcome: Outcome) -> PointsmanError:
     if outcome.reason.endswith("timeout"):
         return NodeTimeout(f"the node did not answer in time ({outcome.reason})")
     return NodeFailed(f"the node failed before it answered ({outcome.reason})")
+
+
+def began(lease: Lease, now: float) -> FirstToken | Resumed:
+    """A first token came: of an answer, or of the rest of one."""
+    ticket = lease.ticket
+    if ticket.delivered_tokens:
+        gap = now - ticket.failed_at
+        return Resumed(now, lease.id, ticket.request, lease.node, ticket.delivered_tokens, gap)
+    return FirstToken(now, lease.id, ticket.request, lease.node, now - ticket.submitted)

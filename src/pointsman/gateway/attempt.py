@@ -8,6 +8,8 @@ for which there is a kept one is on its way when `start` returns.
 import asyncio
 from typing import Protocol
 
+from msgspec import structs
+
 from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
@@ -109,6 +111,12 @@ class Attempt(UpstreamSink):
     def abort(self, why: str) -> None:
         """End the try from outside as if its node had failed."""
         self._fail(why)
+
+    def interrupt(self, why: str) -> None:
+        """End the try from outside although its node does well."""
+        if not self._over:
+            cut = self._cut(why)
+            self._end(structs.replace(cut, verdict=Verdict.INTERRUPTED) if cut.verdict is Verdict.FAIL else cut)
 
     def release(self) -> None:
         """Let go of the node at once; its answer is over or nobody wants it any more."""
@@ -214,7 +222,10 @@ class Attempt(UpstreamSink):
 
     def _fail(self, reason: str) -> None:
         if not self._over:
-            self._end(self._answer.cut(reason) if self._answer else self._unanswered(reason))
+            self._end(self._cut(reason))
+
+    def _cut(self, reason: str) -> Outcome:
+        return self._answer.cut(reason) if self._answer else self._unanswered(reason)
 
     def _unanswered(self, reason: str, *, free: bool = False) -> Outcome:
         """No response has begun; the client's answer may have, on another node."""

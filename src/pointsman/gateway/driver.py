@@ -30,6 +30,8 @@ class Party(Protocol):
 
     def aborted(self, lease: int, why: str) -> None: ...
 
+    def interrupted(self, lease: int, why: str) -> None: ...
+
     def end(self, error: PointsmanError) -> None: ...
 
 
@@ -176,6 +178,8 @@ class Driver:
         party = self._leases.get(order.lease)
         if party is None:
             self.finished(0, order.lease, CANCELLED)
+        elif order.interrupts:
+            party.interrupted(order.lease, order.why)
         else:
             party.aborted(order.lease, order.why)
 

@@ -117,6 +117,10 @@ class Exchange:
         if self._attempt is not None and lease == self._lease:
             self._attempt.abort(why)
 
+    def interrupted(self, lease: int, why: str) -> None:
+        if self._attempt is not None and lease == self._lease:
+            self._attempt.interrupt(why)
+
     # The client's connection
 
     def client_left(self) -> None:

@@ -80,6 +80,18 @@ class Drain(_Call, frozen=True, tag="drain"):
     now: float
 
 
+class DrainWithin(_Call, frozen=True, tag="drain_within"):
+    node: str
+    limit_s: float
+    now: float
+
+
+class Interrupt(_Call, frozen=True, tag="interrupt"):
+    lease: int
+    why: str
+    now: float
+
+
 class Undrain(_Call, frozen=True, tag="undrain"):
     node: str
     now: float
@@ -158,6 +170,8 @@ Call = (
     | DeclareNode
     | RemoveNode
     | Drain
+    | DrainWithin
+    | Interrupt
     | Undrain
     | SetWeight
     | SetPolicy

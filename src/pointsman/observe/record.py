@@ -77,6 +77,16 @@ class Journaled:
         self._write(calls.Drain(node, now), orders)
         return orders
 
+    def drain_within(self, node: str, limit_s: float, now: float) -> list[Order]:
+        orders = self._dispatcher.drain_within(node, limit_s, now)
+        self._write(calls.DrainWithin(node, limit_s, now), orders)
+        return orders
+
+    def interrupt(self, lease: int, why: str, now: float) -> list[Order]:
+        orders = self._dispatcher.interrupt(lease, why, now)
+        self._write(calls.Interrupt(lease, why, now), orders)
+        return orders
+
     def undrain(self, node: str, now: float) -> list[Order]:
         orders = self._dispatcher.undrain(node, now)
         self._write(calls.Undrain(node, now), orders)

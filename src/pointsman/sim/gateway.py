@@ -127,7 +127,7 @@ class Gateway:
             elif isinstance(order, Refuse):
                 self._close(self._open[order.ticket], order.error.code)
             elif isinstance(order, Abort):
-                self._stop(order.lease, order.why)
+                self._stop(order.lease, order.why, verdict=Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL)
             elif isinstance(order, Probe):
                 self._probe(order.node)
         self._set_alarm()
@@ -145,14 +145,14 @@ class Gateway:
         if exchange.request.stream:
             self._loop.at(self._loop.now + order.first_token_s, Rank.HEARD, self._give_up, lease)
 
-    def _stop(self, lease: int, why: str, status: int = 502) -> None:
+    def _stop(self, lease: int, why: str, status: int = 502, verdict: Verdict = Verdict.FAIL) -> None:
         """End a try, unless the node is through with it: then its end is on its way."""
         exchange = self._leases.get(lease)
         if exchange is None:
             self._execute(self.dispatcher.finished(lease, CANCELLED, self._loop.now))
             return
         if self._wires.abort(exchange):
-            self._failed(lease, why, status)
+            self._failed(lease, why, status, verdict=verdict)
 
     def _probe(self, spec: NodeSpec) -> None:
         """Ask a node how it is, unless that is under way."""
@@ -247,11 +247,13 @@ class Gateway:
         if lease in self._leases:
             self._stop(lease, "token_timeout", 504)
 
-    def _failed(self, lease: int, why: str, status: int, *, free: bool = False) -> None:
+    def _failed(
+        self, lease: int, why: str, status: int, *, free: bool = False, verdict: Verdict = Verdict.FAIL
+    ) -> None:
         """A try failed: unless its client has seen a part of it, the dispatcher says what becomes of the request."""
         exchange = self._leases.pop(lease)
         delivered = exchange.delivered
-        outcome = Outcome(verdict=Verdict.FAIL, reason=why, status=status, delivered=delivered, free=free)
+        outcome = Outcome(verdict=verdict, reason=why, status=status, delivered=delivered, free=free)
         self._execute(self.dispatcher.finished(lease, outcome, self._loop.now))
         if delivered:
             self._close(exchange, why)

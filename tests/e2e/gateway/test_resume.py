@@ -154,3 +154,58 @@ async def test_a_node_that_will_not_continue_ends_the_stream_with_one_error(worl
     answer = await client.ask(completion(prompt="p"), COMPLETIONS)
     assert answer.body.count(b'"error"') == 1
     await world.at_rest()
+
+
+async def running(world: World, stack: AsyncExitStack, path: str, body: dict[str, Any]) -> tuple[Fleet, Any, bytes]:
+    """A stream under way at a node, and what it would be undisturbed."""
+    there = await fleet(world, stack, "tokens")
+    whole = await there.ask(body, path)
+    client = await world.client()
+    client.send(body, path, headers=("x-request-id: r",))
+    await client.reader.readuntil(b" ")
+    await world.until(lambda: any(lease.tokens or lease.first_at for lease in world.dispatcher._leases.values()))
+    return there, client, whole
+
+
+LONG = chat(stream=True, max_tokens=200, ignore_eos=True)
+
+
+def text_of(body: bytes) -> bytes:
+    return b"".join(re.findall(rb'"content":"([^"]*)"', body))
+
+
+async def read(client: Any) -> bytes:
+    return bytes(await asyncio.wait_for(client.reader.readuntil(b"\r\n0\r\n\r\n"), 10))
+
+
+async def test_a_stream_that_is_interrupted_goes_on(world: World, stack: AsyncExitStack) -> None:
+    """What a preemption does."""
+    _, client, whole = await running(world, stack, CHAT, LONG)
+    (lease,) = world.dispatcher._leases
+    world.gateway.driver.call(lambda now: world.dispatcher.interrupt(lease, "preempt", now))
+    assert text_of(whole).endswith(text_of(await read(client)))
+    assert sum(world.metrics.interruptions.values()) == 1
+    assert {labels[2:] for labels in world.metrics.interruptions} == {("preempt", "yes")}
+    await world.at_rest()
+
+
+async def test_a_drained_node_is_left_at_its_limit(world: World, stack: AsyncExitStack) -> None:
+    _, client, whole = await running(world, stack, CHAT, LONG)
+    (lease,) = world.dispatcher._leases.values()
+    node = lease.node
+    world.gateway.driver.call(lambda now: world.dispatcher.drain_within(node, 0.0, now))
+    rest = await read(client)
+    assert text_of(whole).endswith(text_of(rest))
+    assert rest.count(DONE) == 1
+    assert {labels[1:] for labels in world.metrics.interruptions} == {(node, "drain", "yes")}
+    await world.at_rest()
+
+
+async def test_what_is_interrupted_and_cannot_go_on_ends_with_one_error(world: World, stack: AsyncExitStack) -> None:
+    _, client, _ = await running(world, stack, COMPLETIONS, completion(max_tokens=200, ignore_eos=True, n=2))
+    (lease,) = world.dispatcher._leases
+    world.gateway.driver.call(lambda now: world.dispatcher.interrupt(lease, "preempt", now))
+    rest = await read(client)
+    assert (rest.count(b'"error"'), rest.count(DONE)) == (1, 1)
+    assert world.dispatcher.available("m") == 4
+    await world.at_rest()

@@ -40,7 +40,7 @@ async def test_a_taken_id_and_a_bad_node_are_refused(client: Any) -> None:
     assert (status, "$.slots" in message) == (400, True)
     assert (await error_of(await client.post("/nodes", json={"uri": "x"})))[0] == 400
     status, _, message = await error_of(await client.patch("/nodes/b", json={"drained": True}))
-    assert (status, message.partition("; ")[2]) == (400, "a body may have: drain, weight")
+    assert (status, message.partition("; ")[2]) == (400, "a body may have: drain, limit_s, weight")
 
 
 async def test_the_body_must_say_that_it_is_json(client: Any) -> None:

@@ -30,6 +30,12 @@ def test_weight_lowers_the_cap(scene: Any) -> None:
     assert scene.services.change_node("http://a", NodeChange(weight=0.5)).cap == 2
 
 
+def test_a_node_is_drained_within_a_limit(scene: Any) -> None:
+    assert scene.services.change_node("b", NodeChange(drain=True, limit_s=5.0)).state == "draining"
+    with pytest.raises(ValueError, match="limit_s"):
+        scene.services.change_node("b", NodeChange(limit_s=5.0))
+
+
 def test_an_idle_node_is_removed_at_once_and_a_busy_one_drains(scene: Any) -> None:
     scene.services.remove_node("b")
     scene.services.remove_node("http://a")

@@ -3,6 +3,7 @@
 from tests.support.driver import TestDriver
 
 from pointsman.brain.evacuation import MOST_SECONDS, STEP_SECONDS
+from pointsman.brain.life.resume import MOST_INTERRUPTIONS
 
 
 def stopped(requests: int, **settings: object) -> tuple[TestDriver, list[int]]:
@@ -73,3 +74,52 @@ def test_what_has_begun_to_be_answered_stays() -> None:
     for _ in range(4):
         driver.report("a", ok=False, reason="timeout")
     assert driver.node(first) == "a"
+
+
+def drained(driver: TestDriver, limit_s: float) -> None:
+    driver.obey(driver.dispatcher.drain_within("a", limit_s, driver.now))
+
+
+def test_what_a_drained_node_still_has_after_its_limit_goes_elsewhere() -> None:
+    driver = TestDriver("round_robin", tries=1)
+    driver.add("a", slots=100)
+    tickets = [driver.submit() for _ in range(5)]
+    driver.add("b", slots=100)
+    drained(driver, 10.0)
+    driver.tick(9.0)
+    assert left(driver) == 5
+    driver.tick(2.0)
+    assert [driver.node(ticket) for ticket in tickets] == ["b"] * 5
+
+
+def test_a_node_that_is_in_use_again_keeps_what_it_has() -> None:
+    driver = TestDriver("round_robin")
+    driver.add("a", slots=100)
+    driver.submit()
+    drained(driver, 10.0)
+    driver.obey(driver.dispatcher.undrain("a", driver.now))
+    driver.tick(11.0)
+    assert left(driver) == 1
+
+
+def test_nothing_is_held_against_a_node_that_was_interrupted() -> None:
+    driver = TestDriver("round_robin", fails_in_a_row=1)
+    driver.add("a", slots=100)
+    ticket = driver.submit()
+    driver.add("b", slots=100)
+    driver.obey(driver.dispatcher.interrupt(driver.lease_of(ticket), "preempt", driver.now))
+    assert driver.node(ticket) == "b"
+    assert driver.dispatcher.available("m") == 2
+
+
+def test_who_was_interrupted_too_often_is_left_alone() -> None:
+    driver = TestDriver("round_robin")
+    for node in "abcde":
+        driver.add(node, slots=100)
+    ticket = driver.submit()
+    leases = []
+    for _ in range(5):
+        leases.append(driver.lease_of(ticket))
+        driver.obey(driver.dispatcher.interrupt(leases[-1], "preempt", driver.now))
+    assert len(set(leases)) == MOST_INTERRUPTIONS + 1
+    assert driver.dispatcher.interrupt(999, "nobody", driver.now) == []

@@ -22,6 +22,8 @@ EXAMPLES = [
     calls.RemoveNode("a", 0.1),
     calls.Drain("a", 0.1),
     calls.Undrain("a", 0.1),
+    calls.DrainWithin("a", 30.0, 0.1),
+    calls.Interrupt(1, "preempt", 0.1),
     calls.SetWeight("a", 0.5, 0.1),
     calls.SetPolicy("default", PolicySpec("jffc", {"w_load": 0.4}), 0.1),
     calls.SetPolicy("model:m", None, 0.1),

@@ -35,10 +35,11 @@ class Refuse(msgspec.Struct, frozen=True):
 
 
 class Abort(msgspec.Struct, frozen=True, gc=False):
-    """Stop the work under `lease` and report how it ended."""
+    """Stop the work under `lease` and report how it ended: as the node's failure, or as an interruption of ours."""
 
     lease: int
     why: str
+    interrupts: bool = False
 
 
 class Probe(msgspec.Struct, frozen=True, gc=False):
