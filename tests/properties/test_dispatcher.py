@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 )
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.cache.pools.buddy import Buddy
 from pointsman.brain.ledger import Booking, Ledger
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.facts import PanicChanged
@@ -44,6 +45,7 @@ POLICIES = (
     "session",
 )
 ORDERS = ("fcfs", "priority", "edf", "utility", "fair")
+LAYOUTS = ("paged", "size_class", "buddy")
 HOLDING = ("fastest_free", "fastest_completion", "greedy")
 OUTCOMES = st.sampled_from(
     [
@@ -68,8 +70,10 @@ class Life(RuleBasedStateMachine):
         queue=st.integers(0, 5),
         order=st.sampled_from(ORDERS),
         overtakes=st.sampled_from([0, 1, 50]),
+        layout=st.sampled_from(LAYOUTS),
     )
-    def begin(self, policy: str, slots: int, queue: int, order: str, overtakes: int) -> None:
+    def begin(self, policy: str, slots: int, queue: int, order: str, overtakes: int, layout: str) -> None:
+        self.layout = layout
         self.panicking: set[str] = set()
         self.driver = TestDriver(
             policy,
@@ -85,7 +89,7 @@ class Life(RuleBasedStateMachine):
         self.longest_queue = queue
         self.holds = policy in HOLDING
         for name in NODES[:2]:
-            self.driver.add(name, "m", "n", slots=slots, kv_tokens=4000)
+            self.driver.add(name, "m", "n", slots=slots, kv_tokens=4000, kv_layout=layout)
 
     def pick(self, things: Any, data: st.DataObject) -> Any:
         return data.draw(st.sampled_from(sorted(things)))
@@ -196,12 +200,20 @@ class Life(RuleBasedStateMachine):
         if row is not None and row not in dispatcher.membership._leaving:
             self.driver.obey(dispatcher.remove_node(name, self.driver.now))
         else:
-            self.driver.add(name, "m", "n", slots=self.slots, kv_tokens=4000)
+            self.driver.add(name, "m", "n", slots=self.slots, kv_tokens=4000, kv_layout=self.layout)
 
-    @rule(name=st.sampled_from(NODES), address=st.sampled_from("xy"), slots=st.integers(1, 4), kv=st.integers(1, 9))
-    def declare_otherwise(self, name: str, address: str, slots: int, kv: int) -> None:
+    @rule(
+        name=st.sampled_from(NODES),
+        address=st.sampled_from("xy"),
+        slots=st.integers(1, 4),
+        kv=st.integers(1, 9),
+        layout=st.sampled_from(LAYOUTS),
+    )
+    def declare_otherwise(self, name: str, address: str, slots: int, kv: int, layout: Any) -> None:
         if name in self.driver.dispatcher.fleet.row_of:
-            spec = NodeSpec(url=f"http://{address}", id=name, models=("m", "n"), slots=slots, kv_tokens=1000 * kv)
+            spec = NodeSpec(
+                url=f"http://{address}", id=name, models=("m", "n"), slots=slots, kv_tokens=1000 * kv, kv_layout=layout
+            )
             self.driver.obey(self.driver.dispatcher.declare_node(spec, self.driver.now))
 
     @rule(seconds=st.floats(0.1, 9.0), limit=st.integers(0, 5), tries=st.integers(1, 3), order=st.sampled_from(ORDERS))
@@ -260,6 +272,7 @@ class Life(RuleBasedStateMachine):
 SETTINGS = settings(
     max_examples=EXAMPLES, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
+FEW = settings(SETTINGS, max_examples=50, database=None, print_blob=False, report_multiple_bugs=False)
 
 
 def test_lives() -> None:
@@ -274,6 +287,12 @@ def test_a_planted_leak_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         self._columns.outstanding[booking.row] -= 1.0
 
     monkeypatch.setattr(Ledger, "release", leaky)
-    few = settings(SETTINGS, max_examples=50, database=None, print_blob=False, report_multiple_bugs=False)
     with pytest.raises(AssertionError):
-        run_state_machine_as_test(Life, settings=few)
+        run_state_machine_as_test(Life, settings=FEW)
+
+
+def test_a_planted_leak_of_memory_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So is a piece of memory that nobody holds and nobody can have."""
+    monkeypatch.setattr(Buddy, "give", lambda _self, _piece: None)
+    with pytest.raises(AssertionError, match="row"):
+        run_state_machine_as_test(Life, settings=FEW)

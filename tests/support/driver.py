@@ -132,6 +132,20 @@ class TestDriver:
             column = getattr(self.dispatcher.fleet.columns, name)
             assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"
 
+    def check_memory(self) -> None:
+        """Every block of every node is reserved, cached or free; pieces belong to leases that run."""
+        dispatcher = self.dispatcher
+        pool = dispatcher.placement.pool
+        for row in dispatcher.fleet.rows():
+            account = pool.account(row)
+            assert account.reserved + account.cached + account.free == account.capacity, f"row {row}: {account}"
+            assert min(account.reserved, account.cached, account.free, account.queued) >= 0.0, f"row {row}: {account}"
+            assert account.largest <= account.free + account.cached, f"row {row}: {account}"
+            arena = pool.arenas.get(row)
+            assert arena is None or arena.leases() <= {
+                lease.id for lease in dispatcher._leases.values() if lease.row == row
+            }, f"row {row}: a lease that has ended holds memory"
+
     def check(self) -> None:
         """The invariants: accounts equal the sums of their leases; every ticket is in one place."""
         dispatcher = self.dispatcher
@@ -151,6 +165,7 @@ class TestDriver:
         for name, expected in sums.items():
             actual = getattr(dispatcher.fleet.table, name)
             assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases and others say {expected}"
+        self.check_memory()
         open_tickets = {lease.ticket.id for lease in leases}
         assert len(open_tickets) == len(leases), "a ticket has two leases"
 

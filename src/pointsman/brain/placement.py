@@ -88,6 +88,7 @@ class Placement:
             gateways=settings.gateways,
             priority=ticket.request.priority,
             reserve_tokens=ticket.reserve_tokens,
+            places=self._places(ticket, rows) if self.pool.arenas else None,
             cells=fleet.cells,
         )
 
@@ -131,7 +132,7 @@ class Placement:
         lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
-        lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens)
+        lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
         return lease
 
     def remember(self, lease: Lease) -> None:
@@ -161,7 +162,7 @@ class Placement:
     def release(self, lease: Lease) -> None:
         """Give back all the lease holds. Repeating is harmless."""
         if lease.booking.open:
-            self.pool.release(lease.row, lease.blocks)
+            self.pool.release(lease.row, lease.blocks, lease.id)
         self.ledger.release(lease.booking)
 
     def unlearn(self, lease: Lease) -> None:
@@ -177,14 +178,17 @@ class Placement:
     def track(self, row: int) -> None:
         """Start to index a new node; its room is set by its first insertion."""
         self.index.add(row, 0)
+        self.pool.lay(row, self._fleet.spec(row))
 
     def untrack(self, row: int) -> None:
         """Stop to index a node."""
         self.index.remove(row)
+        self.pool.forget(row)
         self.resized(row)
 
     def resized(self, row: int) -> None:
-        """The node's KV capacity changed: its room in links follows at the next insertion."""
+        """The node's KV memory changed: its layout follows now, its room in links at the next insertion."""
+        self.pool.relay(row)
         self._trust.forget(row)
         self._room.pop(row, None)
 
@@ -257,6 +261,11 @@ class Placement:
         if chain is not None and chain.links:
             self.index.mark(listed, chain.links, ticket.tokens_per_link, ticket.prompt_tokens)
         return listed if whole else [listed[row] for row in rows.tolist()]
+
+    def _places(self, ticket: Ticket, rows: Rows) -> Rows:
+        """For each of `rows` whether its layout has a place for the ticket."""
+        tokens = ticket.prompt_tokens + ticket.reserve_tokens
+        return np.array([self.pool.place(row, tokens) for row in rows.tolist()], dtype=np.intp)
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
         """Set the row's room in links, unless what it follows from has hardly moved."""

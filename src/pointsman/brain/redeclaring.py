@@ -35,11 +35,12 @@ def _resize(row: int, spec: NodeSpec, fleet: Fleet, placement: Placement) -> Non
     fleet.columns.block_tokens[row] = spec.block_tokens
     if spec.kv_tokens is not None:
         placement.pool.resize(row, declared_blocks(spec))
+    placement.pool.lay(row, spec)
     placement.resized(row)
 
 
-def _memory(spec: NodeSpec) -> tuple[int | None, int]:
-    return spec.kv_tokens, spec.block_tokens
+def _memory(spec: NodeSpec) -> tuple[int | None, int, str, int, float]:
+    return spec.kv_tokens, spec.block_tokens, spec.kv_layout, spec.kv_split_tokens, spec.kv_short_share
 
 
 def _machine(spec: NodeSpec) -> tuple[str, str, int]:

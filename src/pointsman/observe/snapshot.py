@@ -51,6 +51,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     ttft_objective: float
     gateways: int
     priority: float
+    places: list[int] | None = None
 
     @classmethod
     def of(cls, fact: Decided, policy: Policy) -> "Snapshot":
@@ -65,6 +66,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
             scores=_numbers(fact.scores),
             rows=view.nodes.tolist(),
             overlap=_numbers(view.overlap),
+            places=None if view.places is None else view.places.tolist(),
             columns={name: _numbers(getattr(columns, name)) for name in COLUMNS},
             **{name: getattr(view, name) for name in _SCALARS},
         )
@@ -76,6 +78,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
             np.array(self.rows, dtype=np.intp),
             overlap=_array(self.overlap),
             whole=True,
+            places=None if self.places is None else np.array(self.places, dtype=np.intp),
             **{name: getattr(self, name) for name in _SCALARS},
         )
 

@@ -153,3 +153,17 @@ def test_greedy_waits_for_memory_and_takes_it_when_it_frees() -> None:
     assert not driver.waiting
     assert driver.node(second) == driver.node(small) == "a"
     driver.rest()
+
+
+@pytest.mark.parametrize(("layout", "waits"), [("paged", False), ("buddy", True)])
+def test_greedy_waits_where_there_is_enough_but_not_in_one_piece(layout: str, waits: bool) -> None:
+    driver = TestDriver("greedy", output_quantile=1.0)
+    driver.add("a", kv_tokens=64 * 16, kv_layout=layout)
+    tickets = [driver.submit(tokens=8 * 16 - 1, max_tokens=1) for _ in range(8)]
+    for ticket in tickets[::2]:
+        driver.finish(driver.lease_of(ticket))
+    long = driver.submit(tokens=9 * 16 - 1, max_tokens=1)
+    assert (long in driver.waiting) == waits
+    driver.finish(driver.lease_of(tickets[1]))
+    assert not driver.waiting
+    driver.rest()

@@ -66,3 +66,16 @@ def test_another_machine_is_judged_afresh_and_the_same_is_not(driver: TestDriver
     change(driver, hardware="H100", profile="Llama-3-8B")
     assert columns.prefill_per_token[0] < learned.prefill_per_token[0] / 10
     assert driver.dispatcher.at_rest()
+
+
+def test_memory_laid_out_otherwise_holds_the_same_leases(driver: TestDriver) -> None:
+    change(driver, kv_layout="buddy")
+    pool = driver.dispatcher.placement.pool
+    ticket = driver.submit(tokens=32 * 5 - 1, max_tokens=1)
+    assert pool.account(0).reserved == 8
+    change(driver, kv_layout="buddy", kv_tokens=6400)
+    assert (pool.account(0).capacity, pool.account(0).reserved) == (200, 8)
+    change(driver, kv_layout="paged")
+    assert not pool.arenas
+    driver.finish(driver.lease_of(ticket))
+    driver.rest()

@@ -37,3 +37,11 @@ def test_another_choice_does_not_agree(decided: Callable[..., Any]) -> None:
     assert snapshot.agrees(Choice(fact.chosen, fact.scores, fact.reason))
     assert not snapshot.agrees(Choice(fact.chosen - 1, fact.scores, fact.reason))
     assert not snapshot.agrees(Choice(fact.chosen, fact.scores + 1.0, fact.reason))
+
+
+def test_places_in_memory_survive(decided: Callable[..., Any], make_view: Callable[..., Any]) -> None:
+    view = make_view([1.0, 2.0])
+    view.places = np.array([1, 2])
+    snapshot = through_json(Snapshot.of(decided(view=view), POLICY))
+    assert snapshot.view().fits.tolist() == [False, True]
+    assert snapshot.view().snapshot().fits.tolist() == [False, True]

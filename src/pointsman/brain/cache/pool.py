@@ -1,10 +1,24 @@
 """Blocks of KV memory per node: reserved by live leases, cached and evictable, free.
 
+Strategy: nearly all engines keep KV in pages, where any free block is as good as another, and there the columns are the
+whole account. A node that lays memory out otherwise (`kv_layout`) has an arena beside its columns, which knows places;
+where no node has one, all that costs is the question whether there are any.
+
 The engine itself decides what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
 What is neither reserved nor cached is free.
 """
 
+from math import ceil, inf
+
+from pointsman.brain.cache.pools.account import Account
+from pointsman.brain.cache.pools.arena import Arena
+from pointsman.brain.cache.pools.buddy import Buddy
+from pointsman.brain.cache.pools.layout import Layout
+from pointsman.brain.cache.pools.paged import Paged
+from pointsman.brain.cache.pools.size_class import SizeClass
 from pointsman.brain.fleet import Fleet
+from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.view import NOW
 
 
 class Pool:
@@ -12,33 +26,97 @@ class Pool:
 
     def __init__(self, fleet: Fleet) -> None:
         self._cells = fleet.cells
+        self._specs: dict[int, NodeSpec] = {}
+        self.arenas: dict[int, Arena] = {}
+
+    def lay(self, row: int, spec: NodeSpec) -> None:
+        """The node at `row` lays its memory out as `spec` says, in blocks of the size that its column says.
+
+        Leases that it has from when it was thought to keep pages are counted, but hold no piece.
+        """
+        self._specs.pop(row, None)
+        if spec.kv_layout != "paged":
+            self._specs[row] = spec
+        self.relay(row)
+
+    def forget(self, row: int) -> None:
+        """The node at `row` has left."""
+        self._specs.pop(row, None)
+        self.arenas.pop(row, None)
+
+    def relay(self, row: int) -> None:
+        """Capacity or size of the blocks at `row` are others now."""
+        spec, capacity = self._specs.get(row), self._cells.kv_capacity[row]
+        if spec is None or capacity == inf:
+            self.arenas.pop(row, None)
+            return
+        layout = layout_of(spec, int(capacity), self._cells.block_tokens[row])
+        if row in self.arenas:
+            self.arenas[row].lay(layout)
+        else:
+            self.arenas[row] = Arena(layout)
 
     def resize(self, row: int, blocks: float) -> None:
         """The node's capacity is `blocks` (inf = unknown)."""
         self._cells.kv_capacity[row] = blocks
+        self.relay(row)
         self._fit_cached(row)
 
-    def reserve(self, row: int, tokens: float) -> int:
+    def reserve(self, row: int, tokens: float, lease: int) -> int:
         """A lease takes the blocks that hold `tokens`, rounded up; returns how many.
 
         The engine queues what does not fit, so reserved may exceed the capacity.
         """
         blocks = -int(-tokens // self._cells.block_tokens[row])
+        if self.arenas and row in self.arenas:
+            blocks = self.arenas[row].reserve(lease, blocks)
         self._cells.kv_reserved[row] += blocks
         self._fit_cached(row)
         return blocks
 
-    def release(self, row: int, blocks: int) -> None:
+    def release(self, row: int, blocks: int, lease: int) -> None:
         """A lease gives `blocks` back."""
         self._cells.kv_reserved[row] -= blocks
+        if self.arenas and row in self.arenas:
+            self.arenas[row].release(lease)
+
+    def place(self, row: int, tokens: float) -> int:
+        """Whether the layout of `row` has a place for `tokens`: NOW, LATER or NEVER. Pages always have."""
+        arena = self.arenas.get(row)
+        return NOW if arena is None else arena.place(-int(-tokens // self._cells.block_tokens[row]))
 
     def cached(self, row: int, tokens: float) -> None:
         """The index believes `tokens` of prefixes on `row`."""
         self._cells.kv_cached[row] = tokens // self._cells.block_tokens[row]
         self._fit_cached(row)
 
+    def account(self, row: int) -> Account:
+        """The memory of `row` as it is now."""
+        cells, arena = self._cells, self.arenas.get(row)
+        capacity, booked, cached = cells.kv_capacity[row], cells.kv_reserved[row], cells.kv_cached[row]
+        if arena is None:
+            reserved = min(booked, capacity)
+            free = capacity - reserved - cached
+            largest = free + cached
+        else:
+            reserved = float(arena.held)
+            free = arena.layout.free() - cached
+            largest = float(arena.layout.largest(arena.layout.capacity))
+        return Account(
+            capacity=capacity, reserved=reserved, cached=cached, free=free, queued=booked - reserved, largest=largest
+        )
+
     def _fit_cached(self, row: int) -> None:
         cells = self._cells
         room = cells.kv_capacity[row] - cells.kv_reserved[row]
         if cells.kv_cached[row] > room:
             cells.kv_cached[row] = max(0.0, room)
+
+
+def layout_of(spec: NodeSpec, blocks: int, block_tokens: float) -> Layout:
+    """The empty memory of a node, `blocks` of `block_tokens` each, laid out as it declares."""
+    if spec.kv_layout == "buddy":
+        return Buddy(blocks)
+    if spec.kv_layout == "size_class":
+        return SizeClass(blocks, ceil(spec.kv_split_tokens / block_tokens), spec.kv_short_share)
+    return Paged(blocks)

@@ -17,6 +17,8 @@ AtLeastOne = Annotated[int, Meta(ge=1, le=MOST)]
 Id = Annotated[str, Meta(pattern=_PRINTABLE, max_length=_LONGEST_ID)]
 Weight = Annotated[float, Meta(gt=0, le=HEAVIEST)]
 Rank = Annotated[int, Meta(ge=0, le=MOST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+KvLayout = Literal["paged", "size_class", "buddy"]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
 
 
@@ -36,6 +38,12 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     slots: Annotated[AtLeastOne | None, Meta(description="requests it runs at once (max_num_seqs)")] = None
     kv_tokens: Annotated[AtLeastOne | None, Meta(description="KV capacity in tokens")] = None
     block_tokens: Annotated[AtLeastOne, Meta(description="tokens per KV block")] = 16
+    kv_layout: Annotated[
+        KvLayout,
+        Meta(description="how it lays KV out: pages; pages, short requests apart from long; slabs of 2^k blocks"),
+    ] = "paged"
+    kv_split_tokens: Annotated[AtLeastOne, Meta(description="`size_class`: up to so many tokens are short")] = 1024
+    kv_short_share: Annotated[Share, Meta(description="`size_class`: share of its blocks for short requests")] = 0.25
     hardware: Annotated[str, Meta(description="GPU name for the cost model's prior, such as H100")] = ""
     profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as Llama-3-8B")] = ""
     tensor_parallel: Annotated[AtLeastOne, Meta(description="GPUs that share one copy of the model")] = 1

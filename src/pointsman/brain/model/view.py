@@ -26,6 +26,9 @@ Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Value = TypeVar("Value")
 
+NEVER, LATER, NOW = 0, 1, 2
+"""Whether a node's layout of memory has a place for a request: not even when empty, once others end, or at once."""
+
 COLUMNS = (
     "identity",  # whole number below 2^53 made from the node's name: the same in every gateway and after a restart
     "outstanding",  # requests booked and not ended
@@ -200,6 +203,7 @@ class View:
     it was given, a list or an array. `now` is seconds, `draw` 64 uniform bits, `sequence` the count of decisions for
     this model, `memo` what the model's choices last left behind. `ttft_objective` (seconds) scales backlog into load;
     `gateways` is how many gateways share the nodes. `cells`, where given, are those that `columns` alias.
+    `places`, where some node's memory is not in pages, tells NEVER, LATER or NOW for each candidate.
     """
 
     def __init__(
@@ -219,6 +223,7 @@ class View:
         gateways: int = 1,
         priority: float = 1.0,
         reserve_tokens: float | None = None,
+        places: Rows | None = None,
         cells: Cells | None = None,
     ) -> None:
         self.columns = columns
@@ -228,6 +233,7 @@ class View:
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
         self.reserve_tokens = output_tokens if reserve_tokens is None else reserve_tokens
+        self.places = places
         self.now = now
         self.sequence = sequence
         self.draw = draw
@@ -328,17 +334,17 @@ class View:
     @property
     def fits(self) -> Flags:
         """Whether the needed blocks are free, or cached and not the very ones this request reuses."""
-        return self._fit_beside(self.kv_reserved)
+        return self._fit_beside(self.kv_reserved, NOW)
 
     @property
     def fits_empty(self) -> Flags:
         """Whether they would be if the node had nothing else to do."""
-        return self._fit_beside(0.0)
+        return self._fit_beside(0.0, LATER)
 
-    def _fit_beside(self, reserved: Floats | float) -> Flags:
+    def _fit_beside(self, reserved: Floats | float, place: int) -> Flags:
         reused = self.overlap / self.block_tokens
         result: Flags = self.blocks_needed <= self.kv_capacity - reserved - reused
-        return result
+        return result if self.places is None else result & (self.places >= place)
 
     @property
     def utility(self) -> Floats:
@@ -370,4 +376,5 @@ class View:
             gateways=self.gateways,
             priority=self.priority,
             reserve_tokens=self.reserve_tokens,
+            places=None if self.places is None else self.places[candidates],
         )

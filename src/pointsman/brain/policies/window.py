@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from pointsman.brain.model.choice import Scores
-from pointsman.brain.model.view import Flags, Floats, View
+from pointsman.brain.model.view import Flags, Floats, Rows, View
 
 
 def stacked(views: Sequence[View]) -> View:
@@ -25,6 +25,7 @@ def stacked(views: Sequence[View]) -> View:
         output_tokens=cast(Any, np.array([[view.output_tokens] for view in views])),
         reserve_tokens=cast(Any, np.array([[view.reserve_tokens] for view in views])),
         priority=cast(Any, np.array([[view.priority] for view in views])),
+        places=None if first.places is None else np.stack([cast(Rows, view.places) for view in views]),
         now=first.now,
         whole=first.whole,
         ttft_objective=first.ttft_objective,

@@ -1,9 +1,11 @@
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.view import LATER, NEVER, NOW
 from pointsman.brain.policies.registry import build
 
 REQUESTS = [Request(id=str(number), model="m") for number in range(3)]
@@ -64,3 +66,14 @@ def test_who_fits_goes_before_who_does_not(make_view: Any) -> None:
     assert build("greedy").pick(REQUESTS, views) == 2
     assert build("greedy").pick(REQUESTS[:2], views[:2]) == 1
     assert build("greedy").pick(REQUESTS[:1], views[:1]) == 0
+
+
+def test_memory_in_one_piece_is_asked_for_where_an_engine_needs_it(choose: Any) -> None:
+    assert choose("greedy", outstanding=[0.0, 4.0], places=np.array([LATER, NOW])).index == 1
+    assert isinstance(choose("greedy", outstanding=[0.0, 4.0], places=np.array([LATER, NEVER])), Hold)
+    assert choose("greedy", outstanding=[0.0, 4.0], places=np.array([NEVER, NEVER])).reason == "oversized"
+
+
+def test_who_waits_goes_by_his_own_places(make_view: Any) -> None:
+    views = [make_view(kv_capacity=[1e3, 1e3], places=np.array(places)) for places in ([LATER, LATER], [NEVER, NOW])]
+    assert build("greedy").pick(REQUESTS[:2], views) == 1
