@@ -22,7 +22,7 @@ from pointsman.brain.redeclaring import same_endpoint
 from pointsman.config.files import Watch, digests, files_of
 from pointsman.config.flags import ConfigError
 from pointsman.config.running import FIXED, changed, while_running
-from pointsman.config.serve import ServeConfig, all_nodes, gateway_settings, policy_table
+from pointsman.config.serve import ServeConfig, all_nodes, brain_settings, gateway_settings, policy_table
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
 
@@ -44,6 +44,7 @@ class Plan(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, config: ServeConfig) -> "Plan":
         """Reads the files that settings name. Raises ConfigError for what cannot be used."""
+        brain_settings(config)
         return cls(
             config,
             {node.name: node for node in all_nodes(config)},
@@ -143,8 +144,9 @@ class Configured:
         before, self._plan = self._plan, self._fitting(plan)
         logging.getLogger().setLevel(plan.config.log_level.upper())
         self._gateway.configure(plan.gateway)
-        if plan.config.brain != before.config.brain:
-            self._call(self._dispatcher.configure, plan.config.brain)
+        brain = brain_settings(plan.config)
+        if brain != brain_settings(before.config):
+            self._call(self._dispatcher.configure, brain)
         for scope in differing(before.policies, plan.policies):
             self._call(self._dispatcher.set_policy, scope, plan.policies.get(scope))
         self._apply_nodes(before, plan)

@@ -31,7 +31,15 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.flags import ConfigError
-from pointsman.config.serve import ServeConfig, address, admin_hosts, open_journal, open_recording, policy_table
+from pointsman.config.serve import (
+    ServeConfig,
+    address,
+    admin_hosts,
+    brain_settings,
+    open_journal,
+    open_recording,
+    policy_table,
+)
 from pointsman.config.source import Source
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.origin import Origin
@@ -259,7 +267,7 @@ def tell_addresses(config: ServeConfig, nodes: Sequence[NodeSpec]) -> None:
 
 def _brain(config: ServeConfig, place: Place | None) -> BrainSettings:
     """Each process draws otherwise: equal draws would send all of them to one node at a time."""
-    brain = config.brain
+    brain = brain_settings(config)
     return brain if place is None else msgspec.structs.replace(brain, seed=brain.seed + place.number)
 
 

@@ -28,6 +28,7 @@ from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.tenant import Tenant
 
 EXAMPLES = int(os.environ.get("POINTSMAN_EXAMPLES", "1000"))
 NODES = ("a", "b", "c")
@@ -71,8 +72,11 @@ class Life(RuleBasedStateMachine):
         order=st.sampled_from(ORDERS),
         overtakes=st.sampled_from([0, 1, 50]),
         layout=st.sampled_from(LAYOUTS),
+        limited=st.booleans(),
     )
-    def begin(self, policy: str, slots: int, queue: int, order: str, overtakes: int, layout: str) -> None:
+    def begin(
+        self, policy: str, slots: int, queue: int, order: str, overtakes: int, layout: str, limited: bool
+    ) -> None:
         self.layout = layout
         self.panicking: set[str] = set()
         self.driver = TestDriver(
@@ -84,6 +88,7 @@ class Life(RuleBasedStateMachine):
             slow_start_s=3.0,
             order=order,
             overtake_limit=overtakes,
+            tenants=(Tenant(name="t", concurrent=4, requests_per_minute=90.0, weight=2.0),) if limited else (),
         )
         self.slots = slots
         self.longest_queue = queue

@@ -126,8 +126,7 @@ class TestDriver:
             for ticket in list(self.waiting):
                 self.cancel(ticket)
         assert self.dispatcher.at_rest()
-        fair = self.dispatcher.waiting.fair
-        assert fair is None or fair.at_rest(), "a tenant's counter is not zero at rest"
+        assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
         for name in SHARED:
             column = getattr(self.dispatcher.fleet.columns, name)
             assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"

@@ -10,6 +10,7 @@ from collections.abc import Container, Sequence
 
 import msgspec
 
+from pointsman.brain.accounts import Accounts
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.evacuation import Evacuation
@@ -71,9 +72,11 @@ class Dispatcher:
         self._feedback = FeedbackDesk()
         self._tickets: dict[int, Ticket] = {}
         self._tries = Tries(self.fleet, self._retries, self._tickets, self._tell)
+        self.accounts = Accounts(settings)
         self.waiting = WaitingRoom(
-            settings, self.fleet, self.placement, self._agenda, self._tickets, self._place, self._refuse, self._out
-        )
+            settings, self.fleet, self.placement, self.accounts, self._agenda, self._tickets, self._place,
+            self._refuse, self._out,
+        )  # fmt: skip
         self._leases: dict[int, Lease] = {}
         self._evacuation = Evacuation(self.fleet, self._leases, self._tickets, self._retries, self._agenda, self._out)
         self._last_ticket = 0
@@ -96,7 +99,8 @@ class Dispatcher:
         if self._refresh(now) and self.waiting.queues:
             self.waiting.pump_all(now)
         ticket = self._ticket(request, now)
-        first = self._enter(ticket, now)
+        refused = self.accounts.admit(ticket, now)
+        first = self._refuse(ticket, refused, now) if refused else self._enter(ticket, now)
         return [first, *self._taken()] if self._out else [first]
 
     def cancel(self, ticket_id: int, now: float) -> list[Order]:
@@ -127,7 +131,7 @@ class Dispatcher:
         lease = self._leases.get(lease_id)
         if lease is not None:
             lease.tokens += count
-            self.waiting.tokens(lease, count)
+            self.accounts.tokens(lease, count)
             self.membership.progress(lease.row, now)
         return []
 
@@ -145,7 +149,7 @@ class Dispatcher:
         again = self._tries.allows(ticket, lease, outcome)
         self.placement.release(lease)
         ticket.lease = None
-        self.waiting.ended(lease, outcome)
+        self.accounts.ended(lease, outcome)
         failed = outcome.verdict is _FAIL
         if failed and lease.first_at is None:
             self.placement.unlearn(lease)
@@ -270,7 +274,7 @@ class Dispatcher:
     def configure(self, settings: BrainSettings, now: float) -> list[Order]:
         """Decide by `settings` from now on, all but the seed. What waits or runs keeps the limits it began with."""
         self.settings = settings = msgspec.structs.replace(settings, seed=self.settings.seed)
-        for part in (self.placement, self.estimates, self.membership, self._retries, self.waiting):
+        for part in (self.placement, self.estimates, self.membership, self._retries, self.accounts, self.waiting):
             part.configure(settings)
         return self._pumped_all(now)
 
@@ -321,10 +325,7 @@ class Dispatcher:
 
     def queued(self) -> dict[str, int]:
         """Tickets that wait, for each model that is served or waited for."""
-        waiting = dict.fromkeys(self.models(), 0)
-        for (model, _), queue in self.waiting.queues.items():
-            waiting[model] = waiting.get(model, 0) + len(queue)
-        return waiting
+        return dict.fromkeys(self.models(), 0) | self.waiting.lengths()
 
     def at_rest(self) -> bool:
         """Whether no ticket or lease is open."""
@@ -368,7 +369,7 @@ class Dispatcher:
             return None
         self._last_lease += 1
         lease = self.placement.book(ticket, view, answer, self._last_lease, now)
-        self.waiting.begun(lease)
+        self.accounts.begun(lease)
         self._begin(ticket, lease, answer.reason, now)
         if self.membership.on_probation(lease.row):
             whole = 0.0 if ticket.request.stream else ticket.output_tokens * float(view.tpot_base[answer.index])
@@ -419,6 +420,7 @@ class Dispatcher:
 
     def _forget(self, ticket: Ticket) -> None:
         del self._tickets[ticket.id]
+        self.accounts.over(ticket)
         if ticket.retrying:
             self._retries.done()
 

@@ -9,15 +9,15 @@ anything waits, the agenda pumps at short intervals too, since estimates change 
 
 from collections.abc import Callable, Container, Mapping
 
-from pointsman.brain.admission.fairness import FairShare, service
+from pointsman.brain.accounts import Accounts
+from pointsman.brain.admission.fairness import service
 from pointsman.brain.admission.order import Waiter, order_of
 from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
-from pointsman.brain.lease import Lease, Ticket
+from pointsman.brain.lease import Ticket
 from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout
 from pointsman.brain.model.orders import Order, Refuse, Start
-from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
@@ -37,6 +37,7 @@ class WaitingRoom:
         settings: BrainSettings,
         fleet: Fleet,
         placement: Placement,
+        accounts: Accounts,
         agenda: Agenda,
         tickets: Mapping[int, Ticket],
         place: Callable[[Ticket, float], Start | Refuse | None],
@@ -46,22 +47,18 @@ class WaitingRoom:
         self._settings = settings
         self._fleet = fleet
         self._placement = placement
+        self._accounts = accounts
         self._agenda = agenda
         self._tickets = tickets
         self._place = place
         self._refuse = refuse
         self._out = out
         self.queues: dict[Key, Queue] = {}
-        self.fair = FairShare({}) if settings.order == "fair" else None
         self._pump_due = False
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on; who waits already keeps the time he was given."""
         before, self._settings = self._settings, settings
-        if settings.order != "fair":
-            self.fair = None
-        elif self.fair is None:
-            self.fair = FairShare({})
         if (before.order, before.fair_locality_tokens) != (settings.order, settings.fair_locality_tokens):
             self._reorder()
 
@@ -84,6 +81,13 @@ class WaitingRoom:
         self._schedule_pump(now)
         return queue.join(waiter)
 
+    def lengths(self) -> dict[str, int]:
+        """Tickets that wait, by model."""
+        waiting: dict[str, int] = {}
+        for (model, _), queue in self.queues.items():
+            waiting[model] = waiting.get(model, 0) + len(queue)
+        return waiting
+
     def may_go(self, ticket: Ticket, position: int) -> bool:
         """Whether one that has just joined at `position` may be placed although others wait, who could not be."""
         if position > 1:
@@ -98,23 +102,6 @@ class WaitingRoom:
         if not queue:
             self.queues.pop(key, None)
         return left
-
-    def begun(self, lease: Lease) -> None:
-        """A lease began: its tenant is charged for what is to be computed of its prompt."""
-        if self.fair is not None:
-            ticket = lease.ticket
-            uncached = ticket.prompt_tokens - lease.overlap_tokens
-            self.fair.begun(lease.id, ticket.request.model, ticket.request.tenant, uncached)
-
-    def tokens(self, lease: Lease, count: int) -> None:
-        """So many more tokens of a lease's answer were seen."""
-        if self.fair is not None:
-            self.fair.tokens(lease.id, count)
-
-    def ended(self, lease: Lease, outcome: Outcome) -> None:
-        """A lease ended: its tenant is charged for what it was."""
-        if self.fair is not None:
-            self.fair.ended(lease.id, outcome)
 
     def pump(self, models: Container[str], now: float) -> None:
         """Start waiting tickets of `models` as long as their policies place them, the oldest head first."""
@@ -156,7 +143,8 @@ class WaitingRoom:
 
     def _queue(self, model: str) -> Queue:
         settings = self._settings
-        counters = self.fair.counters(model) if self.fair else None
+        fair = self._accounts.fair
+        counters = None if fair is None else fair.counters(model)
         order = order_of(settings.order, counters, settings.fair_locality_tokens)
         return Queue(order, settings.overtake_limit, settings.overtake_service)
 

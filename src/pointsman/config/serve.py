@@ -16,11 +16,12 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.config.flags import Address, ConfigError, File, Key, Keys, Name, Names, Networks, Paths, Urls
+from pointsman.config.tenants import check_keys, with_tenants
 from pointsman.config.tls import node_context, server_context
 from pointsman.gateway.app import GatewaySettings
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.routes import PlainRoute
-from pointsman.gateway.settings import Limits, Resuming, Timeouts
+from pointsman.gateway.settings import ClientTenant, Limits, Resuming, Timeouts
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.observe.recording_file import BoundedFile
 from pointsman.wire.openai.resumable import Mode
@@ -70,6 +71,7 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         bool, Meta(description="tell nodes who asks: X-Forwarded-For and -Proto, appended to what trusted_peers say")
     ] = False
     api_keys: Annotated[Keys, Meta(description=f"keys clients may use; also {API_KEYS_VARIABLE}")] = ()
+    tenants: tuple[ClientTenant, ...] = ()
     node_key: Annotated[Key, Meta(description=f"key shown to the nodes; also {NODE_KEY_VARIABLE}")] = ""
     node_key_file: Annotated[File, Meta(description="file that holds the key shown to the nodes")] = ""
     chain_secret_file: Annotated[File, Meta(description="file with the secret of prompt hashes; random if empty")] = ""
@@ -116,6 +118,11 @@ def policy_table(config: ServeConfig) -> PolicyTable:
     return PolicyTable(_named(config, config.policy, "policy"), scopes)
 
 
+def brain_settings(config: ServeConfig) -> BrainSettings:
+    """What each process's brain goes by. Raises ConfigError for tenants that cannot be told apart."""
+    return with_tenants(config.brain, config.tenants, config.workers)
+
+
 def gateway_settings(config: ServeConfig) -> GatewaySettings:
     """What the data plane needs of it. Raises ConfigError for a bad address, path or file."""
     host, port = address(config.listen, "listen")
@@ -128,10 +135,13 @@ def gateway_settings(config: ServeConfig) -> GatewaySettings:
         TrustedPeers(config.trusted_peers)
     except ValueError as error:
         raise ConfigError(f"`trusted_peers`: {error}") from None
+    keys = config.api_keys + tuple(_split(os.environ.get(API_KEYS_VARIABLE, "")))
+    check_keys([(tenant.name, tenant.keys) for tenant in config.tenants], keys)
     return GatewaySettings(
         host=host,
         port=port,
-        api_keys=config.api_keys + tuple(_split(os.environ.get(API_KEYS_VARIABLE, ""))),
+        api_keys=keys,
+        tenants=config.tenants,
         node_key=_node_key(config),
         routes=config.routes,
         allow_paths=config.allow_paths,

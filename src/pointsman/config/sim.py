@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.tenant import Tenant
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.config.catalogue import Files
@@ -78,6 +79,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     parameters: Annotated[
         dict[str, dict[str, Any]], Meta(description="parameters of policies by name; `policy` makes a name a variant's")
     ] = {}
+    tenants: tuple[Tenant, ...] = ()
     brain: BrainSettings = BrainSettings()
     json: Annotated[bool, Meta(description="print JSON on stdout and nothing else")] = False
 

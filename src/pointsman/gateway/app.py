@@ -30,10 +30,11 @@ from pointsman.gateway.origin import Origin
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
 from pointsman.gateway.server import Server
-from pointsman.gateway.settings import Limits, Resuming, Timeouts
+from pointsman.gateway.settings import ClientTenant, Limits, Resuming, Timeouts
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
 from pointsman.gateway.trusted_peers import TrustedPeers
+from pointsman.gateway.urgency import Urgency
 
 BACKLOG = 4096
 """Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn)."""
@@ -53,6 +54,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8080
     api_keys: tuple[str, ...] = ()
+    tenants: tuple[ClientTenant, ...] = ()
     node_key: str = ""
     routes: Mapping[str, PlainRoute] = {}
     allow_paths: tuple[str, ...] = ()
@@ -192,7 +194,7 @@ class Gateway:
         return Front(
             self.dispatcher,
             route_table(settings.routes, settings.allow_paths),
-            Access(settings.api_keys),
+            Access(settings.api_keys, {tenant.name: tenant.keys for tenant in settings.tenants}),
             Intake(
                 self.dispatcher,
                 self._clock,
@@ -200,6 +202,7 @@ class Gateway:
                 settings.chain_secret,
                 pools,
                 settings.resuming or None,
+                Urgency({tenant.name: tenant for tenant in settings.tenants}),
             ),
             Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
             self._started_at,

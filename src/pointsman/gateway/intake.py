@@ -15,6 +15,7 @@ from pointsman.clock import Clock
 from pointsman.gateway.driver import Brain
 from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Resuming, Timeouts
+from pointsman.gateway.urgency import Urgency, ttft_slo
 from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.body import Body, present, read_body
@@ -46,11 +47,13 @@ class Intake:
         secret: bytes = b"",
         pools: frozenset[str] = frozenset(),
         resuming: Resuming | None = None,
+        urgency: Urgency | None = None,
     ) -> None:
         self._dispatcher = dispatcher
         self._pools = pools
         self._resuming = resuming
         self._clock = clock
+        self._urgency = urgency or Urgency({})
         self._total_s = timeouts.total_s
         secret = secret or os.urandom(16)
         self._byte_seed = seed_for(secret, "bytes")
@@ -83,6 +86,7 @@ class Intake:
         generates = route.kind in _EVENTS
         prompt = read_prompt(body) if generates else Prompt()
         salt = tenant_salt(body, tenant)
+        slo = ttft_slo(head.fields)
         request = Request(
             id=self.request_id(head.fields).decode(),
             model=model,
@@ -91,6 +95,8 @@ class Intake:
             chain=self._chain(identity(model, body, salt), prompt) if generates else None,
             max_tokens=body.output_limit,
             stream=generates and bool(body.stream),
+            priority=self._urgency.priority(tenant, head.fields, present(body.priority), slo),
+            ttft_slo_s=slo,
             tenant=tenant,
             session=present(body.user).decode(errors="replace").strip('"') if body.user else "",
             route=route.path,
@@ -137,7 +143,16 @@ class Intake:
         if route.pool and not self._dispatcher.knows(model):
             raise NoNode(f"no node serves {route.path}; try again later")
         name = self.request_id(head.fields)
-        request = Request(id=name.decode(), model=model, prompt_bytes=len(data), tenant=tenant, route=route.path)
+        slo = ttft_slo(head.fields)
+        request = Request(
+            id=name.decode(),
+            model=model,
+            prompt_bytes=len(data),
+            priority=self._urgency.priority(tenant, head.fields, b"", slo),
+            ttft_slo_s=slo,
+            tenant=tenant,
+            route=route.path,
+        )
         return Work(id=name, head=head, body=data, request=request, expires=expires)
 
     def _model(self, name: str | None) -> str:

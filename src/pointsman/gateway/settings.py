@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from pointsman.brain.model.tenant import Tenant
 from pointsman.wire.openai.resumable import Mode
 
 Seconds = Annotated[float, Meta(gt=0)]
@@ -43,6 +44,14 @@ class Resuming(msgspec.Struct, frozen=True):
 
     def of(self, model: str) -> Mode:
         return self.models.get(model, self.default)
+
+
+class ClientTenant(Tenant, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A tenant and how its clients show that they are its own: `[[tenants]]`."""
+
+    keys: Annotated[
+        tuple[str, ...], Meta(description="keys of its clients, each as it is or as `sha256:` and its digest in hex")
+    ] = ()
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

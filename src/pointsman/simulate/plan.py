@@ -4,6 +4,7 @@ import msgspec
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.sim import SimConfig, fleet_of, incidents_of
+from pointsman.config.tenants import with_tenants
 from pointsman.sim.cluster import by_session, in_turn
 from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
@@ -39,7 +40,7 @@ class Plan(msgspec.Struct, frozen=True):
             nodes=self.nodes,
             demand=self.demands[number],
             policy=policy,
-            settings=config.brain,
+            settings=with_tenants(config.brain, config.tenants),
             seconds=self.seconds,
             warm_up=config.warm_up,
             delays=Delays(config.feedback_delay_s, config.report_delay_s),
@@ -55,6 +56,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 def planned(config: SimConfig) -> Plan:
     """The plan that the settings ask for. Raises ConfigError for settings that cannot be used."""
+    with_tenants(config.brain, config.tenants)
     nodes = fleet_of(config)
     incidents = incidents_of(config, nodes)
     load = loaded(config, nodes)

@@ -1,5 +1,7 @@
 """Keys open the port, and are never shown."""
 
+import hashlib
+
 import pytest
 
 from pointsman.brain.model.errors import Unauthorized
@@ -28,3 +30,21 @@ def test_an_empty_key_opens_nothing() -> None:
     for fields in ({}, {b"x-api-key": b""}, {b"authorization": b"Bearer "}):
         with pytest.raises(Unauthorized):
             Access(("",)).tenant(fields)
+
+
+def test_a_tenants_keys_are_known_by_its_name() -> None:
+    access = Access(("plain",), {"acme": ("k1", "k2"), "other": ("k3",)})
+    for key, tenant in (("k1", "acme"), ("k2", "acme"), ("k3", "other")):
+        assert access.tenant({b"authorization": b"Bearer " + key.encode()}) == tenant
+    assert access.tenant({b"x-api-key": b"plain"}).startswith("key-")
+    with pytest.raises(Unauthorized):
+        access.tenant({})
+
+
+def test_a_key_may_be_given_as_its_digest() -> None:
+    digest = hashlib.sha256(b"secret").hexdigest()
+    access = Access(("sha256:" + digest,), {"acme": ("sha256:" + hashlib.sha256(b"k1").hexdigest(),)})
+    assert access.tenant({b"x-api-key": b"secret"}) == "key-" + digest[:8]
+    assert access.tenant({b"x-api-key": b"k1"}) == "acme"
+    with pytest.raises(Unauthorized):
+        access.tenant({b"x-api-key": b"sha256:" + digest.encode()})

@@ -132,12 +132,15 @@ class FairShare:
             charge.output += count
             charge.counters.charge(charge.tenant, service(0.0, count))
 
-    def ended(self, lease: int, outcome: Outcome) -> None:
-        """A lease ended: what the engine said is what counts. A try of which nothing came is not the tenant's."""
+    def ended(self, lease: int, outcome: Outcome, before: int = 0) -> None:
+        """A lease ended: what the engine said is what counts. A try of which nothing came is not the tenant's.
+
+        `before` are the tokens of the same answer that other leases brought.
+        """
         charge = self._charges.pop(lease, None)
         if charge is None:
             return
-        owed = service(*_used(charge, outcome)) - service(charge.input, charge.output)
+        owed = service(*_used(charge, outcome, before)) - service(charge.input, charge.output)
         charge.counters.charge(charge.tenant, owed)
         charge.counters.ended()
 
@@ -146,11 +149,11 @@ class FairShare:
         return not self._charges and all(counters.at_rest() for counters in self._models.values())
 
 
-def _used(charge: _Charge, outcome: Outcome) -> tuple[float, float]:
+def _used(charge: _Charge, outcome: Outcome, before: int) -> tuple[float, float]:
     """Input tokens computed and output tokens."""
     if outcome.verdict in _LOST and not outcome.delivered:
         return 0.0, 0.0
     computed = charge.input
     if outcome.prompt_tokens and outcome.cached_tokens is not None:
         computed = float(max(0, outcome.prompt_tokens - outcome.cached_tokens))
-    return computed, max(charge.output, float(outcome.completion_tokens))
+    return computed, max(charge.output, float(outcome.completion_tokens - before))

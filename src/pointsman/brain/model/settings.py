@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from pointsman.brain.model.tenant import Tenant
+
 Quantile = Annotated[float, Meta(gt=0, le=1)]
 Order = Literal["fcfs", "priority", "edf", "utility", "fair"]
 
@@ -24,6 +26,9 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     fair_locality_tokens: Annotated[
         float, Meta(ge=0, description="service before its turn that a tenant may get where its cache is; 0 = none")
     ] = 0.0
+    tenants: Annotated[
+        tuple[Tenant, ...], Meta(description="not to be set here: it is what `[[tenants]]` says without keys")
+    ] = ()
     overtake_limit: Annotated[int, Meta(ge=0, description="times a waiting ticket may be overtaken")] = 50
     overtake_service: Annotated[
         float, Meta(ge=0, description="service that may overtake a ticket, in multiples of its own; 0 = any")
