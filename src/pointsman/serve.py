@@ -136,6 +136,7 @@ class Service:
             path = _of(config.journal, place)
             dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
         self.gateway = Gateway(settings, dispatcher, clock)
+        self.gateway.continuing.tell = metrics.continuation_probed
         dispatcher.subscribe({NodeChanged: self.gateway.node_changed})
         self._configured = Configured(plan, self.gateway, dispatcher)
         self._reload = Reload(source, plan, self._configured.apply, self._reloaded) if source else None

@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
+from pointsman.gateway.continuing import Continuing
 from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.exchange import Relaying
@@ -83,6 +84,7 @@ class Gateway:
         self._probes = Probes(self._targets, timeouts, clock, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
+        self.continuing = Continuing(self._serving, self._targets, clock, loop)
         self._front = self._new_front()
         self._server = Server(self._front, self._deadlines, clock, timeouts, limits, self._peers())
         self._certificates = Certificates(settings.tls) if settings.tls else None
@@ -184,6 +186,12 @@ class Gateway:
         if self._listener is not None:
             self._listener.close()
 
+    def _serving(self, model: str) -> Iterator[tuple[NodeSpec, bool]]:
+        """The nodes that should serve `model`, and whether each is up."""
+        fleet = self.dispatcher.fleet
+        for row in fleet.serves(model):
+            yield fleet.spec(row), fleet.states[row] is NodeState.UP
+
     def _peers(self) -> TrustedPeers:
         return TrustedPeers(self.settings.trusted_peers, told=self.settings.forwarded_for)
 
@@ -203,6 +211,7 @@ class Gateway:
                 pools,
                 settings.resuming or None,
                 Urgency({tenant.name: tenant for tenant in settings.tenants}),
+                self.continuing.trusts,
             ),
             Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
             self._started_at,
@@ -226,6 +235,7 @@ class Gateway:
         self._close_listener()
         self._server.abort()
         self._probes.stop()
+        self.continuing.stop()
         self.driver.stop()
         self._deadlines.stop()
         self._targets.close()

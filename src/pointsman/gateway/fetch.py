@@ -1,4 +1,4 @@
-"""A small question to a node: one GET, the whole answer."""
+"""A small question to a node: one GET, or a POST of JSON, and the whole answer."""
 
 import asyncio
 from typing import NamedTuple
@@ -53,22 +53,25 @@ class _Collector(UpstreamSink):
             self.done.set_exception(FetchFailed(reason))
 
 
-async def fetch(target: Target, path: str, timeout_s: float) -> Fetched:
-    """GET `path` within `timeout_s` seconds. Raises FetchFailed or ConnectFailed."""
+async def fetch(target: Target, path: str, timeout_s: float, body: bytes = b"") -> Fetched:
+    """GET `path`, or POST it a JSON `body`, within `timeout_s` seconds. Raises FetchFailed or ConnectFailed."""
     async with asyncio.timeout(timeout_s):
         pooled = target.pool.take()
         if pooled is not None:
             try:
-                return await _ask(target, pooled, path)
+                return await _ask(target, pooled, path, body)
             except FetchFailed as error:
                 if str(error) != "stale":
                     raise
-        return await _ask(target, await target.pool.connect(), path)
+        return await _ask(target, await target.pool.connect(), path, body)
 
 
-async def _ask(target: Target, connection: UpstreamConnection, path: str) -> Fetched:
+async def _ask(target: Target, connection: UpstreamConnection, path: str, body: bytes) -> Fetched:
     collector = _Collector()
-    connection.send(collector, simple_request("GET", target.prefix.decode() + path, target.lines), b"")
+    method, lines = "GET", target.lines
+    if body:
+        method, lines = "POST", lines + b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
+    connection.send(collector, simple_request(method, target.prefix.decode() + path, lines), body)
     answered = False
     try:
         fetched = await collector.done

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Final
 
@@ -33,10 +33,16 @@ _LONGEST_NUMBER = 15  # digits; of milliseconds, that is 31,000 years
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
+def _never(_model: str) -> bool:
+    """No chat is known to be continued faithfully."""
+    return False
+
+
 class Intake:
     """Makes work of requests. Knows the fleet's models through `dispatcher`.
 
-    `pools` are names under which nodes of plain inference are listed: no model that a client may ask for.
+    `pools` are names under which nodes of plain inference are listed: no model that a client may ask for. `continues`
+    tells of a model whether its chats can go on by text.
     """
 
     def __init__(
@@ -48,10 +54,12 @@ class Intake:
         pools: frozenset[str] = frozenset(),
         resuming: Resuming | None = None,
         urgency: Urgency | None = None,
+        continues: Callable[[str], bool] = _never,
     ) -> None:
         self._dispatcher = dispatcher
         self._pools = pools
         self._resuming = resuming
+        self._continues = continues
         self._clock = clock
         self._urgency = urgency or Urgency({})
         self._total_s = timeouts.total_s
@@ -133,8 +141,8 @@ class Intake:
         if self._resuming is None or _EVENTS[route.kind] != "choices":
             return None
         is_chat, mode = route.kind == "chat", self._resuming.of(request.model)
-        if is_chat and mode == "text":
-            return None  # templates differ in what they make of a message that is to be continued
+        if is_chat and mode == "text" and not self._continues(request.model):
+            return None
         return asked(data, mode, is_chat=is_chat)
 
     def _opaque(self, route: Route, head: RequestHead, data: bytes, tenant: str, expires: float) -> Work:

@@ -69,6 +69,10 @@ COUNTED = (
     ),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
+    _family(
+        "counter", "continuation_probes", "model engine result", "continuation_probes",
+        "Trials whether a kind of engine continues chats as it would have: faithful, unfaithful or failed.",
+    ),
     _family("counter", "config_reloads", "result", "config_reloads", "Reloads of the configuration: ok or failed."),
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )  # fmt: skip

@@ -81,6 +81,7 @@ class Metrics:
         self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
+        self.continuation_probes: Counts = defaultdict(int)
         self.config_reloads: Counts = defaultdict(int, {("ok",): 0, ("failed",): 0})
         self.configured_at = 0.0
         self._submitted: dict[int, float] = {}
@@ -110,6 +111,10 @@ class Metrics:
         self.config_reloads[("ok" if well else "failed",)] += 1
         if well:
             self.configured_at = unix_seconds
+
+    def continuation_probed(self, model: str, engine: str, result: str) -> None:
+        """It was tried whether a kind of engine continues chats faithfully: no fact, but counted here."""
+        self.continuation_probes[model, engine, result] += 1
 
     def _decided(self, fact: Decided) -> None:
         self.decisions[fact.policy, fact.reason] += 1

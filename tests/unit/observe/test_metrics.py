@@ -116,6 +116,12 @@ def test_nothing_is_remembered_about_leases_that_ended(life: Any) -> None:
     assert not metrics._submitted
 
 
+def test_what_trials_of_continuing_found() -> None:
+    metrics = Metrics()
+    metrics.continuation_probed("m", "vllm", "faithful")
+    assert metrics.continuation_probes == {("m", "vllm", "faithful"): 1}
+
+
 def test_interruptions_and_what_became_of_them() -> None:
     request = Request(id="r", model="m")
     metrics = feed(

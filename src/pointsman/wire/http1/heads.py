@@ -23,7 +23,7 @@ def request_head(client: RequestHead, prefix: bytes, node_lines: bytes, request_
 
 
 def simple_request(method: str, target: str, node_lines: bytes) -> bytes:
-    """The head of a body-less request of our own, such as a probe."""
+    """The head of a request of our own, such as a probe; what is said of a body is in `node_lines`."""
     return f"{method} {target} HTTP/1.1\r\n".encode() + node_lines + b"accept-encoding: identity\r\n\r\n"
 
 

@@ -1,0 +1,144 @@
+"""Finds out whether a chat can be continued by text, for each model on each kind of engine.
+
+Where an answer is to go on, its chat template must end the prompt inside the assistant's message, as the engine itself
+would have. Some templates trim white space there, some drop what was thought. So it is tried: a short answer at
+temperature 0 as a whole, and cut behind several of its tokens and continued. Only where all are equal is an answer of
+that model continued. A numeric tie can make a faithful engine look like none, which costs a resumption and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from pointsman.brain.model.node import NodeSpec
+from pointsman.clock import Clock
+from pointsman.gateway.fetch import FetchFailed, fetch
+from pointsman.gateway.targets import Target, Targets
+from pointsman.gateway.upstream import ConnectFailed
+from pointsman.wire.decoding import decoder
+
+CHAT = "/v1/chat/completions"
+QUESTION = "Write the numbers from one to twelve as words, each on a line of its own."
+WHOLE_TOKENS = 24
+CUTS = (1, 4, 5, 6, 7, 15)
+"""Tokens after which it is cut: words and ends of lines take turns, so that some cut lies behind white space."""
+TIMEOUT_S = 30.0
+"""For one of the answers; an engine may be busy."""
+AGAIN_S = 60.0
+"""Until an engine is asked again that could not answer."""
+VALID_S = 3600.0
+"""How long a finding holds: an engine may come back with another template."""
+
+_log = logging.getLogger(__name__)
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+
+
+class _Answer(msgspec.Struct):
+    choices: list[_Choice]
+
+
+_decode = decoder(_Answer)
+
+
+class _Finding(msgspec.Struct, frozen=True):
+    faithful: bool
+    until: float
+
+
+class Continuing:
+    """Asks in the background, once it is asked about a model. `tell(model, engine, result)` hears every finding.
+
+    `serving` are the nodes that should serve a model, with whether each is in use now.
+    """
+
+    def __init__(
+        self,
+        serving: Callable[[str], Iterable[tuple[NodeSpec, bool]]],
+        targets: Targets,
+        clock: Clock,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._serving = serving
+        self._targets = targets
+        self._clock = clock
+        self._loop = loop
+        self._found: dict[tuple[str, str], _Finding] = {}
+        self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self.tell: Callable[[str, str, str], object] = _nobody
+
+    def trusts(self, model: str) -> bool:
+        """Whether each kind of engine that serves `model` is known to continue its chats faithfully."""
+        now = self._clock.now()
+        kinds: dict[str, bool] = {}
+        for node, in_use in self._serving(model):
+            found = self._found.get((model, node.engine))
+            kinds[node.engine] = found is not None and found.faithful
+            if in_use and (found is None or found.until <= now):
+                self._start(model, node)
+        return bool(kinds) and all(kinds.values())
+
+    def stop(self) -> None:
+        """Cancel what is under way."""
+        for task in tuple(self._running.values()):
+            task.cancel()
+
+    def _start(self, model: str, node: NodeSpec) -> None:
+        key = model, node.engine
+        if key not in self._running:
+            task = self._running[key] = self._loop.create_task(self._ask(model, node))
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+
+    async def _ask(self, model: str, node: NodeSpec) -> None:
+        try:
+            faithful = await _is_faithful(self._targets.of(node), model)
+            result, valid_s = ("faithful" if faithful else "unfaithful"), VALID_S
+        except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
+            _log.debug("asking %s whether it continues chats: %s", node.name, error)
+            faithful, result, valid_s = False, "failed", AGAIN_S
+        self._found[model, node.engine] = _Finding(faithful, self._clock.now() + valid_s)
+        self.tell(model, node.engine, result)
+        _log.info("chats of %s on engines of kind %s, cut and continued: %s", model, node.engine, result)
+
+
+async def _is_faithful(target: Target, model: str) -> bool:
+    """Raises what `fetch` raises, and ValueError for an answer that is none, such as a refusal of the request."""
+    whole = await _say(target, model, None, WHOLE_TOKENS)
+    for cut in CUTS:
+        begun = await _say(target, model, None, cut)
+        if begun + await _say(target, model, begun, WHOLE_TOKENS - cut) != whole:
+            return False
+    return bool(whole)
+
+
+async def _say(target: Target, model: str, begun: str | None, tokens: int) -> str:
+    answer = await fetch(target, CHAT, TIMEOUT_S, question(model, begun, tokens))
+    if answer.status != 200:
+        raise ValueError(f"status {answer.status}")
+    choices = _decode(answer.body).choices  # msgspec's errors are ValueErrors
+    return (choices[0].message.content or "") if choices else ""
+
+
+def question(model: str, begun: str | None, tokens: int) -> bytes:
+    """The body that asks for `tokens` tokens, of an answer or of what follows on one that was `begun`."""
+    messages = [{"role": "user", "content": QUESTION}]
+    body = {"model": model, "temperature": 0, "max_tokens": tokens}
+    if begun is None:
+        return msgspec.json.encode(body | {"messages": messages})
+    messages.append({"role": "assistant", "content": begun})
+    flags = {"continue_final_message": True, "add_generation_prompt": False}
+    return msgspec.json.encode(body | {"messages": messages} | flags)
+
+
+def _nobody(_model: str, _engine: str, _result: str) -> None:
+    """There is nobody to be told."""
