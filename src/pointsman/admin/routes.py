@@ -21,6 +21,7 @@ from pointsman.admin.values import (
 )
 from pointsman.brain.model.node import NodeSpec
 from pointsman.observe.decisions import Decision
+from pointsman.observe.memory import Holding, Memory
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -81,6 +82,14 @@ def _remove_node(services: Services, call: Call) -> None:
     services.remove_node(call.id)
 
 
+def _cache(services: Services, _call: Call) -> Memory:
+    return services.memory()
+
+
+def _cache_requests(services: Services, _call: Call) -> list[Holding]:
+    return services.holdings()
+
+
 def _decisions(services: Services, call: Call) -> list[Decision]:
     return services.decisions(call.query.n, call.query.model)
 
@@ -125,6 +134,16 @@ ROUTES = (
         summary="Remove a node once it has finished what it has",
         handler=_remove_node,
         status=204,
+    ),
+    Route(
+        method="GET", path="/cache", summary="KV memory of the fleet and of each node", handler=_cache, answer=Memory
+    ),
+    Route(
+        method="GET",
+        path="/cache/requests",
+        summary="What each request holds of it, or waits for, oldest first",
+        handler=_cache_requests,
+        answer=list[Holding],
     ),
     Route(
         method="GET",

@@ -18,6 +18,7 @@ from pointsman.observe import exposition
 from pointsman.observe.calls import PolicySpec
 from pointsman.observe.decisions import Decision, Decisions
 from pointsman.observe.fleet_reading import read
+from pointsman.observe.memory import Holding, Memory, holdings, memory
 from pointsman.observe.metrics import Metrics
 
 Obey = Callable[[list[Order]], Any]
@@ -92,6 +93,14 @@ class Services:
         elif change.drain:
             self._obey(dispatcher.drain(node, now))
         return self.node(node)
+
+    def memory(self) -> Memory:
+        """The KV memory of every node and of all."""
+        return memory(self._dispatcher)
+
+    def holdings(self) -> list[Holding]:
+        """What every open request holds of it."""
+        return holdings(self._dispatcher, self._now())
 
     def decisions(self, n: int, model: str | None) -> list[Decision]:
         """The newest `n` decisions."""

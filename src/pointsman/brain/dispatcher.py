@@ -327,6 +327,10 @@ class Dispatcher:
         """Tickets that wait, for each model that is served or waited for."""
         return dict.fromkeys(self.models(), 0) | self.waiting.lengths()
 
+    def tickets(self) -> list[Ticket]:
+        """Every open ticket, waiting or placed, oldest first; they are not to be changed."""
+        return list(self._tickets.values())
+
     def at_rest(self) -> bool:
         """Whether no ticket or lease is open."""
         return not self._tickets and not self._leases

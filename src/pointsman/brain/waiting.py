@@ -94,6 +94,10 @@ class WaitingRoom:
             return self._placement.policy(ticket).binds_late
         return len(self.queues[_key(ticket)]) > 1
 
+    def position(self, ticket: Ticket) -> int:
+        """Where a ticket that waits stands now: 1 = next."""
+        return self.queues[_key(ticket)].position(ticket.id)
+
     def leave(self, ticket: Ticket) -> bool:
         """Leave without being placed; false if the ticket did not wait."""
         key = _key(ticket)

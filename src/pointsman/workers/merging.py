@@ -15,6 +15,7 @@ from pointsman.admin.values import Node
 from pointsman.brain.model.sharing import Booked
 from pointsman.observe.decisions import Decision
 from pointsman.observe.fleet_reading import FleetReading
+from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
 
 BOOKED = ("outstanding", "running", "backlog_tokens")
 """What is told of a node and is not what one worker sees but the sum of all."""
@@ -32,6 +33,10 @@ def merged(route: Route, call: Call, answers: Sequence[Any], sums: Sums) -> Any:
         return nodes(answers, sums)
     if route.answer == list[Decision]:
         return decisions(answers, call)
+    if isinstance(first, Memory):
+        return memory(answers)
+    if route.answer == list[Holding]:
+        return sorted((each for answer in answers for each in answer), key=lambda each: -each.since_s)
     return first
 
 
@@ -54,6 +59,22 @@ def node(same: Sequence[Node], sums: Sums) -> Node:
         elif field.type is float:
             changes[field.name] = _worst(field.name)(getattr(each, field.name) for each in same)
     return msgspec.structs.replace(same[0], **changes)
+
+
+def memory(answers: Sequence[Memory]) -> Memory:
+    """Each node by the worker that has most booked there: all hear of each other, some sooner. Leases add up."""
+    seen: dict[str, list[NodeMemory]] = {}
+    for answer in answers:
+        for each in answer.nodes:
+            seen.setdefault(each.node, []).append(each)
+    found = [
+        msgspec.structs.replace(
+            max(same, key=lambda each: each.reserved + each.queued),
+            unused_tokens=sum(each.unused_tokens for each in same),
+        )
+        for same in seen.values()
+    ]
+    return Memory(fleet(found, sum(answer.fleet.blocked for answer in answers)), found)
 
 
 def decisions(answers: Sequence[Sequence[Decision]], call: Call) -> list[Decision]:

@@ -90,3 +90,13 @@ def test_decisions_of_a_request_are_found_by_its_id(scene: Any) -> None:
 
 def test_the_metrics_page_reads_the_fleet(scene: Any) -> None:
     assert b'pointsman_node_outstanding{node="http://a"} 1.0' in scene.services.metrics_page()
+
+
+def test_memory_is_told_by_node_and_by_request(scene: Any) -> None:
+    assert [(each.node, each.mode, each.capacity) for each in scene.services.memory().nodes] == [
+        ("http://a", "believed", None),
+        ("b", "believed", None),
+    ]
+    scene.clock.advance_to(103.0)
+    (held,) = scene.services.holdings()
+    assert (held.request_id, held.node, held.since_s) == ("r1", "http://a", 3.0)

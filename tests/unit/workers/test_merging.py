@@ -7,6 +7,7 @@ from pointsman.admin.values import DecisionsQuery, Health, Node
 from pointsman.brain.model.sharing import Booked
 from pointsman.observe.decisions import Decision
 from pointsman.observe.fleet_reading import FleetReading
+from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
 from pointsman.workers.merging import merged, reading
 
 
@@ -80,3 +81,30 @@ def test_nothing_is_read_where_nobody_answers() -> None:
     nothing = reading([], sums)
     assert [len(each) for each in (nothing.nodes, nothing.columns, nothing.queues)] == [0, 0, 0]
     assert nothing.index_entries == 0
+
+
+def memory_of(node: str, **differs: int) -> NodeMemory:
+    usual = {"capacity": 100, "reserved": 10, "cached": 20, "free": 70, "queued": 0, "largest": 90, "unused_tokens": 5}
+    return NodeMemory(
+        node=node, mode="believed", layout="paged", block_tokens=16, fragmentation=0.0, **(usual | differs)
+    )
+
+
+def test_memory_is_as_the_worker_with_most_booked_sees_it_and_leases_add_up() -> None:
+    ones = [memory_of("a"), memory_of("b", reserved=90, cached=0, free=10, largest=10, queued=4)]
+    others = [memory_of("a", reserved=30, cached=20, free=50, largest=70)]
+    answers = [Memory(fleet(ones, 1), ones), Memory(fleet(others, 2), others)]
+    both = merged(route("GET", "/cache"), Call(), answers, sums)
+    assert [(each.node, each.reserved, each.unused_tokens) for each in both.nodes] == [("a", 30, 10), ("b", 90, 5)]
+    assert (both.fleet.reserved, both.fleet.free, both.fleet.blocked) == (120 * 16, 60 * 16, 3)
+
+
+def test_requests_of_all_workers_are_listed_oldest_first() -> None:
+    def held(since: float) -> Holding:
+        return Holding(
+            request_id="r", model="m", tenant="", priority=1.0, node="a", position=None, blocks=1, prompt_tokens=1,
+            reserved_tokens=2, cached_tokens=0, output_tokens=0, since_s=since,
+        )  # fmt: skip
+
+    found = merged(route("GET", "/cache/requests"), Call(), [[held(3.0), held(1.0)], [held(2.0)]], sums)
+    assert [each.since_s for each in found] == [3.0, 2.0, 1.0]
