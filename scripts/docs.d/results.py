@@ -5,20 +5,19 @@ from pathlib import Path
 from textwrap import fill
 
 import msgspec
-from charts import chart
 from markdown import code
 
-from pointsman.config.experiment import Claim, Paper, paper_of, shipped
+from pointsman.config.experiment import OURS, Claim, Paper, paper_of, shipped
+from pointsman.observe.columns import Cell
+from pointsman.simulate.experiments.charts import alone
 from pointsman.simulate.experiments.claims import Verdict, judged
 from pointsman.simulate.experiments.figures import figure
-from pointsman.simulate.experiments.layout import Cell, Sheet, heading, title
+from pointsman.simulate.experiments.layout import Sheet, heading, title
 from pointsman.simulate.experiments.results import Results
 from pointsman.simulate.experiments.tell import all_sheets
 
 FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
 WIDTH = 120
-OURS = "fastest_completion"
-"""What figures set off from the others."""
 
 _HEAD = """# What experiments show
 
@@ -57,7 +56,7 @@ def figures() -> dict[str, str]:
     """The SVG files it shows, by name."""
     found = ((name, paper_of(name), _results(name)) for name in shipped())
     return {
-        f"{name}-{each}.svg": chart(each, results, paper.champion or OURS)
+        f"{name}-{each}.svg": alone(each, results, paper.champion or OURS)
         for name, paper, results in found
         if results is not None
         for each in paper.chart
@@ -113,15 +112,10 @@ def _notes(results: Results) -> Iterator[str]:
 
 def _table(sheet: Sheet) -> str:
     first, *others = sheet.head
-    lines = [
-        "| " + " | ".join([first, *others]) + " |",
-        "|" + "---|" + "---:|" * len(others),
-        *(
-            "| " + " | ".join([code(name) if first == "policy" else name, *_cells(cells)]) + " |"
-            for name, cells in sheet.lines
-        ),
-    ]
-    return "\n".join([*([f"**{sheet.title}**", ""] if sheet.title else []), *lines])
+    rows = (" | ".join([_name(row.name, first), *_cells(row.cells)]) for row in sheet.rows)
+    lines = [" | ".join([first, *others]), " | ".join(["---", *["---:"] * len(others)]), *rows]
+    table = [f"| {line} |" for line in lines]
+    return "\n".join([*([f"**{sheet.title}**", ""] if sheet.title else []), *table])
 
 
 def _name(name: str, heading: str) -> str:
@@ -129,7 +123,8 @@ def _name(name: str, heading: str) -> str:
 
 
 def _cells(cells: Iterable[Cell]) -> list[str]:
-    return [f"**{cell.text}**" if cell.best else cell.text for cell in cells]
+    texts = ((f"{cell.text} {cell.span}".rstrip(), cell.best) for cell in cells)
+    return [f"**{text}**" if best else text for text, best in texts]
 
 
 def _anchor(heading: str) -> str:

@@ -19,6 +19,8 @@ Experiments = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME", "positio
 
 PLACES = ("examples/experiments", "../../examples/experiments")
 """Of the shipped experiments, from the package: installed, and in a checkout."""
+OURS = "fastest_completion"
+"""What figures set off from the others where no champion is named."""
 QUICK = {"seeds": 1, "seconds": 60.0, "refine": 0}
 """What --quick changes where the file does not say."""
 FOUND_AT = {
@@ -40,6 +42,7 @@ class ExperimentConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     traces: Annotated[Directory, Meta(description="where trace files lie")] = "."
     jobs: Annotated[Positive | None, Meta(description="runs at a time (default: as many as there are CPUs)")] = None
     out: Annotated[File, Meta(description="write results here; those of `only` some beside the others")] = ""
+    report: Annotated[File, Meta(description="write an HTML report to this file")] = ""
     json: Annotated[bool, Meta(description="print the results as JSON on stdout and nothing else")] = False
 
 

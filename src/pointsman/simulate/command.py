@@ -31,15 +31,16 @@ def check(config: CompareConfig) -> None:
     if config.csv:
         check_output(config.csv, "csv")
     if config.report:
-        _check_report(config)
+        check_report(config.report)
 
 
-def _check_report(config: CompareConfig) -> None:
+def check_report(path: str) -> None:
+    """Whether a report could be made, and written there. Raises ConfigError."""
     try:
         check_libraries()
     except MissingExtra as error:
         raise ConfigError(f"`report`: {error}") from None
-    check_output(config.report, "report")
+    check_output(path, "report")
 
 
 def simulated(cases: Sequence[Case], jobs: int, seconds: float, err: Console) -> list[Measured]:

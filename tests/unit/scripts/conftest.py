@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
-sys.path += [str(SCRIPTS / "bench.d"), str(SCRIPTS / "docs.d"), str(SCRIPTS / "faults.d")]
+sys.path += [str(SCRIPTS / "bench.d"), str(SCRIPTS / "faults.d")]

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 import numpy as np
 
-from pointsman.observe.columns import TIE
+from pointsman.observe.columns import TIE, Cell
+from pointsman.observe.columns import Row as Line
 from pointsman.simulate.experiments.figures import figure
-from pointsman.simulate.experiments.layout import Cell, Place, Sheet, heading, placed, served, title
+from pointsman.simulate.experiments.layout import Place, Sheet, heading, placed, served, title
 from pointsman.simulate.experiments.results import Row
 
 
@@ -44,7 +45,7 @@ def against_all(champion: str, names: Sequence[str], rows: Sequence[Row]) -> She
     for name in names:
         found = matches(champion, name, rows)
         if figure(name).better and found:
-            lines.append((heading(figure(name)), _cells(found)))
+            lines.append(Line(heading(figure(name)), _cells(found)))
     head = ("figure", "best or tied", "median", "worst", "where", "best", "where")
     return Sheet(f"{champion}: times as good as the best of the others", head, tuple(lines))
 

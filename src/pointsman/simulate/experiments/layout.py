@@ -5,33 +5,27 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from pointsman.config.experiment import TableSpec
-from pointsman.observe.columns import TIE
+from pointsman.observe.columns import TIE, Cell
+from pointsman.observe.columns import Row as Line
 from pointsman.simulate.experiments.figures import Figure, best_of, figure
 from pointsman.simulate.experiments.results import Results, Row, told
 
 Place = tuple[str, float | None]
 
 
-class Cell(msgspec.Struct, frozen=True):
-    """What stands in it; `best`: of its column, or tied with that."""
-
-    text: str
-    best: bool = False
-
-
 class Sheet(msgspec.Struct, frozen=True):
-    """A table: the heading of each column, the first of them for names, and its lines."""
+    """A table: the heading of each column, the first of them for names, and its rows."""
 
     title: str
     head: tuple[str, ...]
-    lines: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[Line, ...]
 
 
 def sheets(spec: TableSpec, results: Results) -> list[Sheet]:
     """The tables that are asked for, without those that nothing stands in."""
     rows = [row for row in results.rows if spec.scene in row.scene]
     if spec.by == "figure":
-        return [sheet for name in spec.figures if (sheet := _by_figure(name, rows)).lines]
+        return [sheet for name in spec.figures if (sheet := _by_figure(name, rows)).rows]
     found = (_by_scene(place, spec.figures, here) for place, here in placed(rows).items())
     return [sheet for sheet in found if len(sheet.head) > 1]
 
@@ -49,22 +43,22 @@ def _by_figure(name: str, rows: Sequence[Row]) -> Sheet:
     policies = list(dict.fromkeys(policy for column in columns.values() for policy in column))
     if len(columns) <= len(policies):
         return Sheet(heading(figure(name)), ("policy", *columns), _lines(list(columns.values())))
-    lines = tuple(
-        (place, tuple(column.get(policy, Cell("–")) for policy in policies)) for place, column in columns.items()
+    lines = (
+        Line(place, tuple(column.get(policy, Cell("–")) for policy in policies)) for place, column in columns.items()
     )
-    return Sheet(heading(figure(name)), ("scene", *policies), lines)
+    return Sheet(heading(figure(name)), ("scene", *policies), tuple(lines))
 
 
-def _lines(columns: Sequence[dict[str, Cell]]) -> tuple[tuple[str, tuple[Cell, ...]], ...]:
+def _lines(columns: Sequence[dict[str, Cell]]) -> tuple[Line, ...]:
     policies = dict.fromkeys(name for column in columns for name in column)
-    return tuple((name, tuple(column.get(name, Cell("–")) for column in columns)) for name in policies)
+    return tuple(Line(name, tuple(column.get(name, Cell("–")) for column in columns)) for name in policies)
 
 
 def _column(name: str, rows: Iterable[Row]) -> dict[str, Cell]:
     """One figure of every policy. Who left more unanswered than others is not among the best of anything else."""
     kind, rows = figure(name), list(rows)
     best = best_of({row.policy: row.figures[name] for row in served(rows) if name in row.figures}, kind.better)
-    return {row.policy: Cell(_text(row, name, kind), row.policy in best) for row in rows}
+    return {row.policy: Cell(told(row, name), row.policy in best, _span(row, name, kind)) for row in rows}
 
 
 def served(rows: Iterable[Row]) -> list[Row]:
@@ -74,14 +68,13 @@ def served(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row.figures.get("success", most) >= (1 - TIE) * most]
 
 
-def _text(row: Row, name: str, kind: Figure) -> str:
-    """The mean, and half the width of its interval where that shows."""
-    text = told(row, name)
+def _span(row: Row, name: str, kind: Figure) -> str:
+    """Half the width of its interval, where that shows."""
     if name not in row.spans:
-        return text
+        return ""
     low, high = row.spans[name]
     half = kind.text((high - low) / 2)
-    return f"{text} ±{half}" if float(half) else text
+    return f"±{half}" if float(half) else ""
 
 
 def heading(kind: Figure) -> str:

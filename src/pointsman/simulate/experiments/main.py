@@ -11,9 +11,10 @@ from pointsman.config.experiment import ExperimentConfig, Paper, paper_of, shipp
 from pointsman.config.flags import ConfigError
 from pointsman.config.outputs import check_output, earlier_output
 from pointsman.simulate.cases import Case, Measured
-from pointsman.simulate.command import guarded, print_json, simulated, write
+from pointsman.simulate.command import check_report, guarded, print_json, simulated, write
 from pointsman.simulate.experiments.conduct import Measure, check, conducted
 from pointsman.simulate.experiments.grid import Scene, scenes_of
+from pointsman.simulate.experiments.report import report
 from pointsman.simulate.experiments.results import Results
 from pointsman.simulate.experiments.tell import listed, tell
 
@@ -28,10 +29,14 @@ def experiment(config: ExperimentConfig) -> int:
     check(paper, scenes)
     if config.out:
         check_output(config.out, "out")
+    if config.report:
+        check_report(config.report)
     before, err = _before(name, config), Console(stderr=True)
     found = guarded(lambda: _conducted(before, paper, scenes, config, err), "experiment", err)
     if isinstance(found, int):
         return found
+    if config.report:
+        write("report", config.report, report(paper, found), "report", err)
     if config.json:
         print_json(msgspec.to_builtins(found))
     else:

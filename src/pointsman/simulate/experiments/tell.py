@@ -62,6 +62,7 @@ def _table(sheet: Sheet) -> Table:
     table.add_column(first, no_wrap=True)
     for each in others:
         table.add_column(each, justify="right")
-    for name, cells in sheet.lines:
-        table.add_row(Text(name), *(Text(cell.text, style=BEST if cell.best else "") for cell in cells))
+    for row in sheet.rows:
+        texts = (Text(f"{one.text} {one.span}".rstrip(), style=BEST if one.best else "") for one in row.cells)
+        table.add_row(Text(row.name), *texts)
     return table

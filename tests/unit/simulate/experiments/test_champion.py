@@ -27,9 +27,9 @@ def test_it_is_compared_with_the_best_other_at_every_place() -> None:
 
 def test_a_line_a_figure_tells_the_worst_and_the_best_of_it() -> None:
     sheet = against_all("ours", ["ttft_mean_s", "busy"], ROWS)
-    ((name, cells),) = sheet.lines
-    assert name == "TTFT mean (s) ↓"
-    assert [cell.text for cell in cells] == ["1 of 2", "1.15", "0.80", "late, load 0.7: a", "1.50", "now: a"]
+    (row,) = sheet.rows
+    assert row.name == "TTFT mean (s) ↓"
+    assert [cell.text for cell in row.cells] == ["1 of 2", "1.15", "0.80", "late, load 0.7: a", "1.50", "now: a"]
 
 
 def test_a_rate_below_all_that_was_tried_is_no_rate() -> None:

@@ -1,13 +1,13 @@
-"""Figures of the page of results."""
+"""Bars of what experiments measured."""
 
 import re
 
 import pytest
 
+from pointsman.simulate.experiments.charts import alone
 from pointsman.simulate.experiments.results import Results, Row
 
 pytest.importorskip("matplotlib")
-from charts import chart
 
 ROWS = (
     Row("one", "a", {"in_slo": 0.5}, spans={"in_slo": (0.4, 0.6)}),
@@ -18,7 +18,7 @@ ROWS = (
 
 
 def test_every_scene_that_has_the_figure_is_a_panel_with_the_same_policies() -> None:
-    text = chart("in_slo", Results("x", False, {}, ROWS), "b")
+    text = alone("in_slo", Results("x", False, {}, ROWS), "b")
     told = re.findall(r"<text[^>]*>([^<]*)</text>", text)
     assert [word for word in told if word in ("one", "two", "a", "b")] == ["a", "b", "one", "two"]
     assert "in SLO (%) ↑" in told
@@ -26,4 +26,4 @@ def test_every_scene_that_has_the_figure_is_a_panel_with_the_same_policies() -> 
 
 def test_equal_results_give_equal_figures() -> None:
     results = Results("x", False, {}, ROWS)
-    assert chart("in_slo", results, "b") == chart("in_slo", results, "b") != chart("in_slo", results, "a")
+    assert alone("in_slo", results, "b") == alone("in_slo", results, "b") != alone("in_slo", results, "a")

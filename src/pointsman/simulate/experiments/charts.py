@@ -1,34 +1,49 @@
-"""The figures of the page of results: bars of one measured figure, a panel a scene, a policy a bar."""
+"""What an experiment measured, drawn: bars of one figure, a panel a scene, a policy a bar.
+
+matplotlib is imported when the first one is drawn: only reports and documentation need it.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pointsman.observe.drawing import BAR, INK, MARK, STYLE
 from pointsman.simulate.experiments.figures import figure
 from pointsman.simulate.experiments.layout import heading, placed, title
 from pointsman.simulate.experiments.results import Results, Row
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SMALL = 8
+"""Points of their text."""
 ACROSS = 3
 """Panels beside each other."""
 WIDE_IN, BAR_IN, ROOM_IN = 2.6, 0.17, 0.75
 
 
-def chart(name: str, results: Results, champion: str) -> str:
-    """An SVG file: every scene that has the figure; the champion's bars in another colour."""
+def chart(name: str, results: Results, champion: str) -> Figure:
+    """Every scene that has the figure; the champion's bars in another colour. Drawn inside `STYLE`."""
+    places = placed(row for row in results.rows if name in row.figures)
+    return _drawn(name, {title(place): rows for place, rows in places.items()}, champion)
+
+
+def alone(name: str, results: Results, champion: str) -> str:
+    """The same as an SVG file, on white."""
     from matplotlib import rc_context
 
-    places = placed(row for row in results.rows if name in row.figures)
-    with rc_context(STYLE | {"font.size": 8}):
-        drawn = _drawn(name, {title(place): rows for place, rows in places.items()}, champion)
+    with rc_context(STYLE | {"font.size": SMALL}):
         out = StringIO()
-        drawn.savefig(out, format="svg", metadata={"Date": None}, facecolor="white")
+        chart(name, results, champion).savefig(out, format="svg", metadata={"Date": None}, facecolor="white")
     text = out.getvalue()
     return "\n".join(line.rstrip() for line in text[text.index("<svg") :].splitlines()) + "\n"
 
 
-def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Any:
+def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Figure:
     from matplotlib.figure import Figure
 
     policies = list(dict.fromkeys(row.policy for rows in scenes.values() for row in rows))
@@ -39,14 +54,14 @@ def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Any
     panels[0].invert_yaxis()  # all share it: the first policy stands on top
     for panel, (scene, rows) in zip(panels, scenes.items(), strict=False):
         _bars(panel, name, policies, {row.policy: row for row in rows}, champion)
-        panel.set_title(fill(scene, 44), fontsize=8, loc="left")
+        panel.set_title(fill(scene, 44), fontsize=SMALL, loc="left")
     for panel in panels[len(scenes) :]:
         panel.set_visible(False)
-    whole.supxlabel(heading(figure(name)), fontsize=8)
+    whole.supxlabel(heading(figure(name)), fontsize=SMALL)
     return whole
 
 
-def _bars(panel: Any, name: str, policies: Sequence[str], rows: Mapping[str, Row], champion: str) -> None:
+def _bars(panel: Axes, name: str, policies: Sequence[str], rows: Mapping[str, Row], champion: str) -> None:
     """One a policy that was measured there, at its own height, with the interval of its mean."""
     kind = figure(name)
     for place, policy in enumerate(policies):
