@@ -43,8 +43,10 @@ class Admin:
         """The state of each node, by id."""
         return {node["id"]: node["state"] for node in await self.get("/nodes")}
 
-    async def drain(self, node: str, drain: bool) -> None:
-        async with self._session.patch(f"{self._url}/nodes/{node}", json={"drain": drain}) as response:
+    async def drain(self, node: str, drain: bool, limit_s: float | None = None) -> None:
+        """Drain the node, within a limit if one is given, or put it back."""
+        limit = {} if limit_s is None else {"limit_s": limit_s}
+        async with self._session.patch(f"{self._url}/nodes/{node}", json={"drain": drain} | limit) as response:
             response.raise_for_status()
 
     async def add(self, **node: Any) -> None:

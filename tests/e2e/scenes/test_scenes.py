@@ -33,3 +33,10 @@ async def test_an_engine_is_stopped() -> None:
 @pytest.mark.parametrize("how", ["--ways=drain", "--ways=sigterm", "--gateway"])
 async def test_a_rolling_restart(how: str) -> None:
     await play("roll", how)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("how", ["--by=tokens", "--by=text"])
+async def test_streams_lose_their_node(how: str) -> None:
+    await play("resume", "--streams=60", how)
