@@ -251,7 +251,7 @@ class Dispatcher:
     def share(self, now: float) -> list[Order]:
         """Tell the others what changed here since the last share: one Tell, or nothing."""
         self._refresh(now)
-        waiting = {model for model, _ in self.waiting.queues if len(self.fleet.candidates(model)[0])}
+        waiting = {model for model, *_ in self.waiting.queues if len(self.fleet.candidates(model)[0])}
         share = self.peers.share(waiting)
         return [Tell(share)] if share else []
 

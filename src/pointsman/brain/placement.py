@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pointsman.brain.admission.isolation import Isolation
 from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.trust import Trust
@@ -50,6 +51,7 @@ class Placement:
         self._policies = policies
         self._tell = tell
         self.ledger = Ledger(fleet)
+        self.isolation = Isolation(settings, fleet)
         self.pool = Pool(fleet)
         self.index = PrefixIndex()
         self._trust = Trust()
@@ -61,6 +63,7 @@ class Placement:
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
         self._settings = settings
+        self.isolation.configure(settings)
 
     def policy(self, ticket: Ticket) -> Policy:
         """The policy that decides for the ticket."""
@@ -132,6 +135,7 @@ class Placement:
         lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
+        self.isolation.begun(lease_id, row, prompt)
         lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
         return lease
 
@@ -163,6 +167,7 @@ class Placement:
         """Give back all the lease holds. Repeating is harmless."""
         if lease.booking.open:
             self.pool.release(lease.row, lease.blocks, lease.id)
+            self.isolation.ended(lease.id)
         self.ledger.release(lease.booking)
 
     def unlearn(self, lease: Lease) -> None:
@@ -216,11 +221,20 @@ class Placement:
         found = self._fleet.found(ticket.request.model)
         for row in found.trials:
             if self._tries(row, ticket):
-                return np.array([row], dtype=np.intp), False
-        if not (ticket.excluded or self._any_full(found)):
-            return found.rows, found.whole
-        rows = self._allowed(found, ticket) if ticket.excluded else found.rows
-        return rows[self._fleet.table.outstanding[rows] < self._fleet.bound[rows]], False
+                trial = np.array([row], dtype=np.intp)
+                if len(self._apart(trial, found, ticket)):
+                    return trial, False
+        if ticket.excluded or self._any_full(found):
+            rows = self._allowed(found, ticket) if ticket.excluded else found.rows
+            rows = rows[self._fleet.table.outstanding[rows] < self._fleet.bound[rows]]
+            return self._apart(rows, found, ticket), False
+        if self.isolation.on:
+            return self._apart(found.rows, found, ticket), False
+        return found.rows, found.whole
+
+    def _apart(self, rows: Rows, found: Found, ticket: Ticket) -> Rows:
+        """Those of `rows` that a prompt of this length may use."""
+        return self.isolation.among(rows, found.rows, ticket.prompt_tokens) if self.isolation.on else rows
 
     def _any_full(self, found: Found) -> bool:
         """Whether some node that serves the model holds as much as it may. A few are looked at one by one."""

@@ -1,10 +1,11 @@
 """Who waits, for how long, and who goes next when room appears.
 
-Requests that could go to the same nodes wait in one queue: one per model, and one more for each set of nodes that some
-have failed on. So a head that cannot go never holds up others who could. A pump serves the queues of several models by
-the age of their oldest, since models may share nodes, until no policy places anything more: a policy that binds late
-says which of a queue's window goes next, every other gets the head; both are by the order of the settings. While
-anything waits, the agenda pumps at short intervals too, since estimates change with time alone.
+Requests that could go to the same nodes wait in one queue: one per model, one more for each set of nodes that some
+have failed on, and others for long prompts where these are kept apart. So a head that cannot go never holds up others
+who could. A pump serves the queues of several models by the age of their oldest, since models may share nodes, until no
+policy places anything more: a policy that binds late says which of a queue's window goes next, every other gets the
+head; both are by the order of the settings. While anything waits, the agenda pumps at short intervals too, since
+estimates change with time alone.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -25,8 +26,11 @@ from pointsman.brain.policies.base import Policy
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
 
-Key = tuple[str, tuple[str, ...]]
-"""A queue's model, and the ids of the nodes that its tickets have failed on."""
+_ARRANGING = ("order", "fair_locality_tokens", "long_context_tokens")
+"""The settings that say who waits where."""
+
+Key = tuple[str, tuple[str, ...], bool]
+"""A queue's model, the ids of the nodes that its tickets have failed on, and whether their prompts count as long."""
 
 
 class WaitingRoom:
@@ -59,16 +63,16 @@ class WaitingRoom:
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on; who waits already keeps the time he was given."""
         before, self._settings = self._settings, settings
-        if (before.order, before.fair_locality_tokens) != (settings.order, settings.fair_locality_tokens):
+        if any(getattr(before, name) != getattr(settings, name) for name in _ARRANGING):
             self._reorder()
 
     def anyone_before(self, ticket: Ticket) -> bool:
         """Whether others already wait where `ticket` would."""
-        return _key(ticket) in self.queues
+        return self._key(ticket) in self.queues
 
     def join(self, ticket: Ticket, now: float) -> int | PointsmanError:
         """Wait at the end: the position (1 = next), or the error that the queue is full."""
-        key, waiter = _key(ticket), self._waiter(ticket)
+        key, waiter = self._key(ticket), self._waiter(ticket)
         queue = self.queues.get(key) or self._queue(key[0])
         if len(queue) >= self._settings.queue_limit:
             other = queue.gives_way(waiter)
@@ -84,7 +88,7 @@ class WaitingRoom:
     def lengths(self) -> dict[str, int]:
         """Tickets that wait, by model."""
         waiting: dict[str, int] = {}
-        for (model, _), queue in self.queues.items():
+        for (model, *_), queue in self.queues.items():
             waiting[model] = waiting.get(model, 0) + len(queue)
         return waiting
 
@@ -92,15 +96,15 @@ class WaitingRoom:
         """Whether one that has just joined at `position` may be placed although others wait, who could not be."""
         if position > 1:
             return self._placement.policy(ticket).binds_late
-        return len(self.queues[_key(ticket)]) > 1
+        return len(self.queues[self._key(ticket)]) > 1
 
     def position(self, ticket: Ticket) -> int:
         """Where a ticket that waits stands now: 1 = next."""
-        return self.queues[_key(ticket)].position(ticket.id)
+        return self.queues[self._key(ticket)].position(ticket.id)
 
     def leave(self, ticket: Ticket) -> bool:
         """Leave without being placed; false if the ticket did not wait."""
-        key = _key(ticket)
+        key = self._key(ticket)
         queue = self.queues.get(key)
         left = queue is not None and queue.leave(ticket.id)
         if not queue:
@@ -124,7 +128,7 @@ class WaitingRoom:
 
     def pump_all(self, now: float) -> None:
         """Pump every model."""
-        self.pump({model for model, _ in self.queues}, now)
+        self.pump({key[0] for key in self.queues}, now)
 
     def _place_one(self, queue: Queue, now: float) -> Start | Refuse | None:
         ticket = self._tickets[queue.head]
@@ -145,6 +149,9 @@ class WaitingRoom:
             self._placement.tell_raised(policy, "pick", tickets[0].request, error, now)
             return tickets[0]
 
+    def _key(self, ticket: Ticket) -> Key:
+        return ticket.request.model, ticket.excluded, self._placement.isolation.long(ticket.prompt_tokens)
+
     def _queue(self, model: str) -> Queue:
         settings = self._settings
         fair = self._accounts.fair
@@ -161,11 +168,12 @@ class WaitingRoom:
 
     def _reorder(self) -> None:
         """Who waits now waits by the settings' order, none overtaken so far."""
-        for key, before in self.queues.items():
-            self.queues[key] = queue = self._queue(key[0])
-            for ticket in before.tickets():
-                before.leave(ticket)
-                queue.join(self._waiter(self._tickets[ticket]))
+        waiting = [(queue, self._tickets[ticket]) for queue in self.queues.values() for ticket in queue.tickets()]
+        self.queues.clear()
+        for queue, ticket in waiting:
+            queue.leave(ticket.id)
+            key = self._key(ticket)
+            self.queues.setdefault(key, self._queue(key[0])).join(self._waiter(ticket))
 
     def _full(self, model: str) -> PointsmanError:
         limit = self._settings.queue_limit
@@ -195,7 +203,3 @@ class WaitingRoom:
             told = f"no node for model {model!r} became available within {limit:g} s"
             return NoNode(f"{told} (nodes: {self._fleet.standing(model)}); try again later")
         return QueueTimeout(f"model {model!r} stayed at capacity for {limit:g} s; try again later")
-
-
-def _key(ticket: Ticket) -> Key:
-    return ticket.request.model, ticket.excluded

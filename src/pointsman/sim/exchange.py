@@ -85,6 +85,7 @@ class Exchange:
             waited_s=self.waited_s,
             placed_s=self.placed_s,
             gap_s=self._gap_s() if not problem else None,
+            tenant=self.request.tenant,
         )
 
     def _gap_s(self) -> float | None:

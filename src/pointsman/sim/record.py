@@ -17,3 +17,4 @@ class Record(Sample, frozen=True):
     waited_s: float | None = None
     placed_s: float | None = None
     gap_s: float | None = None
+    tenant: str = ""

@@ -29,6 +29,17 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     tenants: Annotated[
         tuple[Tenant, ...], Meta(description="not to be set here: it is what `[[tenants]]` says without keys")
     ] = ()
+    long_context_tokens: Annotated[
+        int, Meta(ge=0, description="prompts of so many tokens are kept apart as long ones; 0 = none are")
+    ] = 0
+    long_context_nodes: Annotated[
+        tuple[str, ...], Meta(description="ids of the nodes that are reserved for long prompts; any node if empty")
+    ] = ()
+    short_on_long_nodes: Annotated[
+        Literal["never", "idle"], Meta(description="when others may use those: never, or while nothing runs there")
+    ] = "never"
+    long_context_per_node: Annotated[int, Meta(ge=0, description="long prompts at a time on a node; 0 = any")] = 0
+    long_context_requests: Annotated[int, Meta(ge=0, description="long prompts at a time in all; 0 = any")] = 0
     overtake_limit: Annotated[int, Meta(ge=0, description="times a waiting ticket may be overtaken")] = 50
     overtake_service: Annotated[
         float, Meta(ge=0, description="service that may overtake a ticket, in multiples of its own; 0 = any")
