@@ -24,9 +24,10 @@ _HEAD = """# What experiments show
 Each experiment is a file of `examples/experiments`: a question, what was expected, and the simulations that decide it.
 `pointsman sim experiment` lists them, `pointsman sim experiment NAME` runs one again. All of it is simulated: the
 decisions are the gateway's own, the engines are [arithmetic](engine-model.md). Bold is the best of its column and
-whatever comes within 2 % of it; ± is half the 95 % interval of the mean over seeds. What is written below each heading
-after "Answer" was written by people who looked at these figures. Two experiments of another kind are on pages of their
-own: [chains of servers](chains.md) and how [late binding](late-binding.md) earns its keep.
+whatever comes within 2 % of it; ± is half the 95 % interval of the mean over seeds; `<` and `>` mark a highest rate
+below or above all that was tried, and a pale bar one below. An answer was written by whoever has looked at the figures;
+what stands below it is made from them. Experiments of another kind are on pages of their own: [chains of
+servers](chains.md), and how [late binding](late-binding.md) earns its keep.
 
 """
 

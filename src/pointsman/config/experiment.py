@@ -66,11 +66,15 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class TableSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What to show: a table a scene with these figures side by side, or one a figure with the scenes side by side."""
+    """What to show: a table a scene with these figures side by side, or one a figure with the scenes side by side.
+
+    `scene`: part of the labels of those to show (all, if ""); `load`: only that one of those swept.
+    """
 
     figures: Annotated[tuple[str, ...], Meta(min_length=1)]
     by: Literal["scene", "figure"] = "scene"
     scene: str = ""
+    load: float | None = None
 
 
 class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pointsman.observe.drawing import BAR, INK, MARK, STYLE
 from pointsman.simulate.experiments.figures import figure
 from pointsman.simulate.experiments.layout import heading, placed, title
-from pointsman.simulate.experiments.results import Results, Row
+from pointsman.simulate.experiments.results import BEYOND, Results, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,17 +62,18 @@ def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Fig
 
 
 def _bars(panel: Axes, name: str, policies: Sequence[str], rows: Mapping[str, Row], champion: str) -> None:
-    """One a policy that was measured there, at its own height, with the interval of its mean."""
+    """One a policy that was measured there, at its own height, with the interval of its mean.
+
+    Pale where the rate lies below all that was tried, marked where it lies above.
+    """
     kind = figure(name)
-    for place, policy in enumerate(policies):
-        if policy in rows:
-            value = rows[policy].figures[name]
-            low, high = rows[policy].spans.get(name, (value, value))
-            panel.barh(
-                place,
-                kind.scale * value,
-                color=MARK if policy == champion else BAR,
-                xerr=[[kind.scale * max(0.0, value - low)], [kind.scale * max(0.0, high - value)]],
-                error_kw={"elinewidth": 0.8, "ecolor": INK},
-            )
+    for place, row in ((place, rows[policy]) for place, policy in enumerate(policies) if policy in rows):
+        value, bound = kind.scale * row.figures[name], row.bounds.get(name, "")
+        colour = MARK if row.policy == champion else BAR
+        panel.barh(place, value, color=colour, alpha=0.3 if bound == "below" else 1.0)
+        if bound:
+            panel.text(value, place, f" {BEYOND[bound].strip()}", va="center", fontsize=SMALL)
+        if name in row.spans:
+            panel.plot([kind.scale * end for end in row.spans[name]], [place, place], color=INK, linewidth=0.8)
     panel.set_yticks(range(len(policies)), policies)
+    panel.margins(y=0.02)

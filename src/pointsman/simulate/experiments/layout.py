@@ -23,7 +23,7 @@ class Sheet(msgspec.Struct, frozen=True):
 
 def sheets(spec: TableSpec, results: Results) -> list[Sheet]:
     """The tables that are asked for, without those that nothing stands in."""
-    rows = [row for row in results.rows if spec.scene in row.scene]
+    rows = [row for row in results.rows if spec.scene in row.scene and spec.load in (None, row.load)]
     if spec.by == "figure":
         return [sheet for name in spec.figures if (sheet := _by_figure(name, rows)).rows]
     found = (_by_scene(place, spec.figures, here) for place, here in placed(rows).items())

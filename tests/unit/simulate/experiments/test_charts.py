@@ -27,3 +27,10 @@ def test_every_scene_that_has_the_figure_is_a_panel_with_the_same_policies() -> 
 def test_equal_results_give_equal_figures() -> None:
     results = Results("x", False, {}, ROWS)
     assert alone("in_slo", results, "b") == alone("in_slo", results, "b") != alone("in_slo", results, "a")
+
+
+def test_a_rate_beyond_all_that_was_tried_is_marked() -> None:
+    rows = tuple(Row("", each, {"rate_at_90": 4.0}, bounds={"rate_at_90": each}) for each in ("below", "above"))  # type: ignore[dict-item]
+    text = alone("rate_at_90", Results("x", False, {}, rows), "")
+    assert "> &lt;</text>" in text
+    assert "> &gt;</text>" in text

@@ -34,6 +34,12 @@ def test_a_table_a_figure_shows_scenes_side_by_side() -> None:
     assert sheet.rows[1] == Line("b", (Cell("90.0", best=True), Cell("–")))
 
 
+def test_one_load_of_those_swept_may_be_shown() -> None:
+    rows = tuple(Row("", "a", {"in_slo": load}, load) for load in (0.5, 0.7))
+    (sheet,) = sheets(TableSpec(figures=("in_slo",), by="figure", load=0.7), Results("x", False, {}, rows))
+    assert sheet.head == ("policy", "load 0.7")
+
+
 def test_more_scenes_than_policies_go_down() -> None:
     rows = tuple(Row(scene, "a", {"in_slo": 0.5}) for scene in ("one", "two"))
     (sheet,) = sheets(TableSpec(figures=("in_slo",), by="figure"), Results("x", False, {}, rows))
