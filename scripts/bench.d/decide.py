@@ -151,9 +151,9 @@ class Bench:
         ledger = self.dispatcher.placement.ledger
         for row in range(self.nodes):
             for _ in range(int(self.random.integers(1, 2 * IN_FLIGHT))):
-                booking = ledger.book(row, int(self.random.integers(0, 8000)), 9000)
+                booking = ledger.book(row, int(self.random.integers(0, 8000)), 0, 9000, 0.0)
                 if self.random.random() < 0.8:
-                    ledger.running(booking)
+                    ledger.running(booking, 0.0)
         self.dispatcher.estimates.refresh(0.5)
 
 

@@ -121,7 +121,7 @@ class Dispatcher:
             return []
         self.estimates.first_token(lease, now)
         lease.first_at = now
-        self.placement.ledger.running(lease.booking)
+        self.placement.ledger.running(lease.booking, now)
         self.membership.first_token(lease.row, now)
         self._tell(began(lease, now))
         return self._pumped(self.fleet.models[lease.row], now)
@@ -147,7 +147,7 @@ class Dispatcher:
         ticket = lease.ticket
         models = self.fleet.models[lease.row]
         again = self._tries.allows(ticket, lease, outcome)
-        self.placement.release(lease)
+        self.placement.release(lease, now)
         ticket.lease = None
         self.accounts.ended(lease, outcome)
         failed = outcome.verdict is _FAIL
@@ -475,6 +475,7 @@ class Dispatcher:
         """Renew what changes with time alone, to be read at `now`; whether a prefill was found to be over."""
         if now - self._refreshed >= REFRESH_SECONDS:
             self._refreshed = now
+            self.placement.ledger.refresh(now)
             self.estimates.refresh(now)
             self.membership.refresh(now)
         ledger = self.placement.ledger

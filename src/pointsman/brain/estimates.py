@@ -133,8 +133,10 @@ class Estimates:
         if lease.ticket.request.stream and self._first_tokens.take(lease.row, now):
             self._ranked = False
             miss = lease.ticket.prompt_tokens - lease.overlap_tokens
-            self._slowness.first_token(lease.row, miss, lease.ahead_tokens, lease.overlap_tokens, seconds, now)
-            self._latency.observe_prefill(lease.row, lease.ahead_tokens, miss, lease.overlap_tokens, seconds)
+            tokens = lease.ahead_tokens + miss
+            pairs = lease.ahead_pairs + miss * (lease.overlap_tokens + 0.5 * miss)
+            self._slowness.first_token(lease.row, tokens, pairs, seconds, now)
+            self._latency.observe_prefill(lease.row, tokens, pairs, seconds)
 
     def ended(self, lease: Lease, outcome: Outcome, now: float) -> float | None:
         """A lease ended: learn from it if it went well. Returns the mean seconds between its tokens, if known."""

@@ -66,12 +66,14 @@ class Ticket:
 class Lease:
     """The account of one request on one node, from choice to outcome. Mutated by the dispatcher.
 
-    `ahead_tokens` is the backlog on the node when it was booked; `expected_s` how long after `started` its first token
-    is predicted to come: behind that backlog, and this prompt's own prefill; `first_at` is None until it has come;
-    `insertion` is what its prompt added to the prefix index. A row keeps its node as long as a lease is booked on it.
+    `ahead_tokens` and `ahead_pairs` are what was left of the backlog on the node when it was booked; `expected_s` how
+    long after `started` its first token is predicted to come: behind that backlog, and this prompt's own prefill;
+    `first_at` is None until it has come; `insertion` is what its prompt added to the prefix index. A row keeps its node
+    as long as a lease is booked on it.
     """
 
     __slots__ = (
+        "ahead_pairs",
         "ahead_tokens",
         "blocks",
         "booking",
@@ -104,6 +106,7 @@ class Lease:
         self.overlap_tokens = 0
         self.expected_s = 0.0
         self.ahead_tokens = 0.0
+        self.ahead_pairs = 0.0
         self.queue_at_start = 0.0
         self.running_at_start = 0.0
         self.context_at_start = 0.0

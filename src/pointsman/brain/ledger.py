@@ -6,51 +6,87 @@ to exactly zero: amounts are whole numbers, and floats add whole numbers without
 
 A plain answer shows no first token: its prefill counts as done at its predicted end. Nobody is woken for that. The
 booking waits in a heap and is settled when the columns are next read, so it costs no timer.
+
+A node computes one prompt after the other, and the longest take longer than all that wait behind them. So of what is
+booked as much counts as done (`prefilled_seconds`) as the node had time for since it turned to the oldest prompt, up
+to the end of that prompt. Of its end the gateway hears late: by the rest of a step, by the network, by whatever holds
+up its news. All of that is in the base of the node's prefill rates; the node turned to the next prompt so much before,
+and may be as far beyond the oldest. What is overdue even so has met something unforeseen, and is taken to need as long
+again as it is overdue, the usual guess where nothing is known but how long something has lasted already.
 """
 
+from array import array
+from collections import defaultdict
 from heapq import heappop, heappush
 from math import inf
+
+import numpy as np
 
 from pointsman.brain.fleet import Fleet
 
 
 class Booking:
-    """What one lease holds on one row. Tokens are whole numbers. Mutated only by the ledger."""
+    """What one lease holds on one row. Tokens and pairs are whole numbers. Mutated only by the ledger."""
 
-    __slots__ = ("backlog_tokens", "context_tokens", "open", "row", "running")
+    __slots__ = ("backlog_pairs", "backlog_tokens", "context_tokens", "open", "row", "running")
 
-    def __init__(self, row: int, backlog_tokens: int, context_tokens: int) -> None:
+    def __init__(self, row: int, backlog_tokens: int, backlog_pairs: int, context_tokens: int) -> None:
         self.row = row
         self.backlog_tokens = backlog_tokens
+        self.backlog_pairs = backlog_pairs
         self.context_tokens = context_tokens
         self.running = False
         self.open = True
 
 
 class Ledger:
-    """Mutates the columns outstanding, running, backlog_tokens and context_tokens of `fleet`.
+    """Mutates the columns outstanding, running, backlog_*, prefilled_seconds and context_tokens of `fleet`.
 
     `next_end` is when the next prefill is predicted to end that nothing will show (seconds), inf for none.
     """
 
     def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
         self._cells = fleet.cells
+        self._prompts: defaultdict[int, dict[Booking, None]] = defaultdict(dict)
+        self._turned_at, self._oldest_tokens, self._oldest_pairs = (
+            array("d", bytes(8 * fleet.capacity)) for _ in range(3)
+        )
         self._ends: list[tuple[float, int, Booking]] = []
         self._expected = 0
         self.next_end = inf
 
-    def book(self, row: int, miss_tokens: int, context_tokens: int) -> Booking:
-        """Count one more request on `row` with so many tokens to prefill and so many in its context at the end."""
+    def book(self, row: int, miss_tokens: int, miss_pairs: int, context_tokens: int, now: float) -> Booking:
+        """Count one more request on `row`: tokens to prefill, pairs of one of them and one that it attends to, and
+        tokens in its context at the end.
+        """
         cells = self._cells
         cells.outstanding[row] += 1.0
         cells.backlog_tokens[row] += miss_tokens
+        cells.backlog_pairs[row] += miss_pairs
         cells.context_tokens[row] += context_tokens
-        return Booking(row, miss_tokens, context_tokens)
+        booking = Booking(row, miss_tokens, miss_pairs, context_tokens)
+        prompts = self._prompts[row]
+        prompts[booking] = None
+        if len(prompts) == 1:
+            self._turn(row, now)
+            self._renew(row, now)
+        return booking
 
-    def prefilled(self, booking: Booking) -> None:
+    def prefilled(self, booking: Booking, now: float) -> None:
         """The prompt is computed (first token seen, or its predicted time has passed). Repeating is harmless."""
-        self._cells.backlog_tokens[booking.row] -= booking.backlog_tokens
-        booking.backlog_tokens = 0
+        row, cells = booking.row, self._cells
+        prompts = self._prompts[row]
+        if booking not in prompts:
+            return
+        cells.backlog_tokens[row] -= booking.backlog_tokens
+        cells.backlog_pairs[row] -= booking.backlog_pairs
+        booking.backlog_tokens = booking.backlog_pairs = 0
+        oldest = next(iter(prompts))
+        del prompts[booking]
+        if oldest is booking:
+            self._turn(row, now - cells.prefill_base[row])
+        self._renew(row, now)
 
     def expect(self, booking: Booking, end: float) -> None:
         """The prompt is predicted to be computed at `end` (seconds)."""
@@ -62,24 +98,53 @@ class Ledger:
         """Count as computed whatever is predicted to be so at `now`."""
         ends = self._ends
         while ends and ends[0][0] <= now:
-            self.prefilled(heappop(ends)[2])
+            self.prefilled(heappop(ends)[2], now)
         self.next_end = ends[0][0] if ends else inf
 
-    def running(self, booking: Booking) -> None:
+    def refresh(self, now: float) -> None:
+        """Renew how far the nodes are."""
+        columns, rows = self._fleet.columns, len(self._fleet)
+        per_token, per_pair = columns.prefill_per_token[:rows], columns.prefill_per_pair[:rows]
+        elapsed = now - np.frombuffer(self._turned_at)[:rows]
+        due = np.frombuffer(self._oldest_tokens)[:rows] * per_token
+        due += np.frombuffer(self._oldest_pairs)[:rows] * per_pair
+        due += columns.prefill_base[:rows]
+        booked = columns.backlog_tokens[:rows] * per_token + columns.backlog_pairs[:rows] * per_pair
+        done = np.minimum(np.minimum(elapsed, due), booked) - np.maximum(elapsed - due, 0.0)
+        columns.prefilled_seconds[:rows] = np.where(booked > 0.0, done, 0.0)
+
+    def running(self, booking: Booking, now: float) -> None:
         """The first token was seen. Repeating is harmless."""
-        self.prefilled(booking)
+        self.prefilled(booking, now)
         if booking.open and not booking.running:
             booking.running = True
             self._cells.running[booking.row] += 1.0
 
-    def release(self, booking: Booking) -> None:
+    def release(self, booking: Booking, now: float) -> None:
         """Give everything back. Repeating is harmless."""
         if not booking.open:
             return
         booking.open = False
-        self.prefilled(booking)
+        self.prefilled(booking, now)
         cells = self._cells
         cells.outstanding[booking.row] -= 1.0
         cells.context_tokens[booking.row] -= booking.context_tokens
         if booking.running:
             cells.running[booking.row] -= 1.0
+
+    def _turn(self, row: int, at: float) -> None:
+        """The node turned to the oldest of its prompts, if there is one."""
+        oldest = next(iter(self._prompts[row]), None)
+        self._turned_at[row] = at
+        self._oldest_tokens[row] = oldest.backlog_tokens if oldest is not None else 0.0
+        self._oldest_pairs[row] = oldest.backlog_pairs if oldest is not None else 0.0
+
+    def _renew(self, row: int, now: float) -> None:
+        """What `refresh` does, for one row."""
+        cells = self._cells
+        per_token, per_pair = cells.prefill_per_token[row], cells.prefill_per_pair[row]
+        elapsed = now - self._turned_at[row]
+        due = self._oldest_tokens[row] * per_token + self._oldest_pairs[row] * per_pair + cells.prefill_base[row]
+        booked = cells.backlog_tokens[row] * per_token + cells.backlog_pairs[row] * per_pair
+        done = min(elapsed, due, booked) - max(elapsed - due, 0.0)
+        cells.prefilled_seconds[row] = done if booked > 0.0 else 0.0

@@ -123,15 +123,20 @@ class Placement:
         overlap = min(int(view.overlap_of(choice.index)), prompt)
         miss, context = prompt - overlap, prompt + ticket.output_tokens
         cells = self._fleet.cells
-        ahead, running, before = cells.backlog_tokens[row], cells.running[row], cells.context_tokens[row]
+        ahead, pairs_ahead = cells.backlog_tokens[row], cells.backlog_pairs[row]
+        work = ahead * cells.prefill_per_token[row] + pairs_ahead * cells.prefill_per_pair[row]
+        left = work - cells.prefilled_seconds[row]
+        running, before = cells.running[row], cells.context_tokens[row]
         queue = cells.outstanding[row]
-        booking = self.ledger.book(row, miss, context)
+        booking = self.ledger.book(row, miss, miss * (overlap + prompt) // 2, context, now)
         lease = Lease(lease_id, ticket, self._fleet.spec(row).name, booking, now)
         per_token = cells.prefill_per_token[row] + 0.5 * (overlap + prompt) * cells.prefill_per_pair[row]
         prefill = cells.prefill_base[row] + miss * per_token
-        lease.expected_s = ahead * cells.prefill_per_token[row] + prefill
+        lease.expected_s = max(left, 0.0) + prefill
         lease.overlap_tokens = overlap
-        lease.ahead_tokens = ahead
+        share = min(max(left / work, 0.0), 1.0) if work > 0.0 else 0.0
+        lease.ahead_tokens = ahead * share
+        lease.ahead_pairs = pairs_ahead * share
         lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
@@ -163,12 +168,12 @@ class Placement:
             for chain in self.index.newest(row, links // len(rows))
         ]
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease, now: float) -> None:
         """Give back all the lease holds. Repeating is harmless."""
         if lease.booking.open:
             self.pool.release(lease.row, lease.blocks, lease.id)
             self.isolation.ended(lease.id)
-        self.ledger.release(lease.booking)
+        self.ledger.release(lease.booking, now)
 
     def unlearn(self, lease: Lease) -> None:
         """The node failed before the first token: what this prompt alone was to add there is not held."""

@@ -1,9 +1,12 @@
 """How long prefill and decoding take on each node, learned from what every request shows.
 
-    prefill seconds  = base + per_token·(miss + backlog) + per_pair·miss·(overlap + miss/2)
+    seconds to the first token = base + per_token·tokens + per_pair·pairs
     seconds per output token = base + per_sequence·running + per_context·total context
 
-The forms are those of a step of an engine (`costs/step_time.py`); the coefficients become the fleet's columns.
+Tokens are those to be computed until then, of the prompt (its miss) and of what is left of those before it; pairs are
+of one of these and one that it attends to, miss·(overlap + miss/2) of a prompt. The base is what comes beside that
+work: the step under way, the network, news that come late. The forms are those of a step of an engine
+(`costs/step_time.py`); the coefficients become the fleet's columns.
 """
 
 from dataclasses import dataclass
@@ -17,6 +20,9 @@ NO_FEEDBACK = 2.0
 ERROR_WEIGHT = 0.2
 MOST_ERROR = 4.0
 """A sample's error counts at most this much, so that one hiccup is forgotten after some ten samples."""
+
+LATE_SECONDS = 0.2
+"""How late a first token may well be heard, beside the work: the scale of `base`, whatever its prior."""
 
 EVEN_CONTEXT = 20_000.0
 """Tokens of context at which attention costs about as much as all else: the scale of `per_pair` without knowledge."""
@@ -70,7 +76,7 @@ class LatencyModel:
             row,
             kind,
             (prefill.base, prefill.per_token, prefill.per_pair),
-            (max(prefill.base, 1e-3), prefill.per_token, pair_scale),
+            (max(prefill.base, LATE_SECONDS), prefill.per_token, pair_scale),
         )
         self._tpot.start(
             row,
@@ -94,11 +100,11 @@ class LatencyModel:
         self._prefill.rescale(row, prefill)
         self._tpot.rescale(row, tpot)
 
-    def observe_prefill(self, row: int, backlog: float, miss: float, overlap: float, seconds: float) -> None:
-        """The first token came `seconds` after dispatch, behind `backlog` uncached tokens. Ignores seconds <= 0."""
+    def observe_prefill(self, row: int, tokens: float, pairs: float, seconds: float) -> None:
+        """A first token came after `seconds`, with `tokens` and `pairs` to compute till then. Ignores seconds <= 0."""
         if not seconds > 0.0:
             return
-        ratio = self._prefill.observe(row, (1.0, miss + backlog, miss * (overlap + 0.5 * miss)), seconds)
+        ratio = self._prefill.observe(row, (1.0, tokens, pairs), seconds)
         error = min(abs(ratio - 1.0), MOST_ERROR)
         self._error[row] += ERROR_WEIGHT * (error - self._error[row])
 

@@ -1,7 +1,8 @@
 """Three learned rates for each node, written into three columns of the fleet.
 
-Beside the regression stands an alarm. It smooths the logarithm of measured/predicted; when that leaves the band of
-ordinary noise the node is taken to have changed as a whole, and with each of the next samples the regression's past
+Beside the regression stands an alarm. It smooths the logarithm of measured/predicted, where what takes less than is
+usual counts for less: it may be all base, and says little of the other rates. When that leaves the band of ordinary
+noise the node is taken to have changed as a whole, and with each of the next samples the regression's past
 is rescaled by what the residual says. So a sudden change is followed within a handful of samples, although the
 regression's memory is long.
 
@@ -32,25 +33,28 @@ SHARE_EARLY = (1, 2, 4, 8)
 class _Node:
     """One row's regression and alarm."""
 
-    __slots__ = ("_alarm", "_residual", "fit", "kind", "samples")
+    __slots__ = ("_alarm", "_residual", "_usual", "fit", "kind", "samples")
 
     def __init__(self, kind: str, prior: Triple, scale: Triple) -> None:
         self.kind = kind
         self.fit = RelativeRegression(prior, scale)
         self.samples = 0
         self._residual = 0.0
+        self._usual = 0.0
         self._alarm = 0  # samples it still lasts
 
     def observe(self, x: Triple, seconds: float) -> float:
         """Learn one sample; returns measured/predicted before it."""
         ratio = self.fit.ratio(x, seconds)
-        self._heed(log(ratio))
+        most = max(self.fit.predict(x), seconds)
+        self._usual += ALARM_WEIGHT * (most - self._usual)
+        self._heed(log(ratio), min(1.0, most / self._usual))
         self.fit.observe(x, seconds)
         self.samples += 1
         return ratio
 
-    def _heed(self, residual: float) -> None:
-        self._residual += ALARM_WEIGHT * (residual - self._residual)
+    def _heed(self, residual: float, weight: float) -> None:
+        self._residual += ALARM_WEIGHT * weight * (residual - self._residual)
         if abs(self._residual) > ALARM_ABOVE:
             self._alarm = ALARM_SAMPLES
         if self._alarm:

@@ -147,11 +147,11 @@ class Slowness:
         """The node has left."""
         self._nodes.pop(row, None)
 
-    def first_token(self, row: int, miss: float, backlog: float, overlap: float, seconds: float, now: float) -> None:
-        """A first token came `seconds` after dispatch, behind `backlog` uncached tokens."""
+    def first_token(self, row: int, tokens: float, pairs: float, seconds: float, now: float) -> None:
+        """A first token came after `seconds`, in which `tokens` and `pairs` of them were to be computed."""
         node = self._nodes[row]
         node.sampled_at = now
-        node.first.observe(miss + backlog, miss * (overlap + 0.5 * miss), seconds, _of(self._first, row))
+        node.first.observe(tokens, pairs, seconds, _of(self._first, row))
 
     def tokens(self, row: int, running: float, context: float, seconds: float, now: float) -> None:
         """A later token took `seconds` on average beside `running` sequences of `context` tokens in total."""

@@ -26,6 +26,8 @@ class Candidate:
         self.kv_reserved: float = cells.kv_reserved[row]
         self.block_tokens: float = cells.block_tokens[row]
         self.backlog_tokens: float = cells.backlog_tokens[row]
+        self.backlog_pairs: float = cells.backlog_pairs[row]
+        self.prefilled_seconds: float = cells.prefilled_seconds[row]
         self.reported_load: float = cells.reported_load[row]
         self.prefill_base: float = cells.prefill_base[row]
         self.prefill_per_token: float = cells.prefill_per_token[row]

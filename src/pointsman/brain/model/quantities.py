@@ -30,6 +30,8 @@ class Measured(Protocol):
     @property
     def ttft_objective(self) -> Quantity: ...
     @property
+    def backlog_seconds(self) -> Quantity: ...
+    @property
     def overlap(self) -> Quantity: ...
     @property
     def miss(self) -> Quantity: ...
@@ -47,6 +49,10 @@ class Measured(Protocol):
     def block_tokens(self) -> Quantity: ...
     @property
     def backlog_tokens(self) -> Quantity: ...
+    @property
+    def backlog_pairs(self) -> Quantity: ...
+    @property
+    def prefilled_seconds(self) -> Quantity: ...
     @property
     def reported_load(self) -> Quantity: ...
     @property
@@ -78,7 +84,8 @@ def rounded_up(amount: Quantity) -> Quantity:
 
 def backlog_seconds(of: Measured) -> Quantity:
     """Seconds of booked prefill ahead of this request: the time until the node would turn to it."""
-    return of.backlog_tokens * of.prefill_per_token
+    work = of.backlog_tokens * of.prefill_per_token + of.backlog_pairs * of.prefill_per_pair
+    return work - of.prefilled_seconds
 
 
 def prefill_seconds(of: Measured) -> Quantity:
@@ -91,7 +98,7 @@ def prefill_seconds(of: Measured) -> Quantity:
 def load(of: Measured) -> Quantity:
     """max(KV share, outstanding/slots, backlog seconds/TTFT objective, the server's own figure)."""
     filled, held = of.outstanding / of.slots, of.kv_reserved / of.kv_capacity
-    waited = of.backlog_tokens * of.prefill_per_token * (1.0 / of.ttft_objective)
+    waited = of.backlog_seconds * (1.0 / of.ttft_objective)
     if type(filled) is float:
         return max(filled, held, waited, of.reported_load)
     return np.maximum(np.maximum(filled, held), np.maximum(waited, of.reported_load))

@@ -39,6 +39,8 @@ COLUMNS = (
     "kv_cached",  # blocks believed cached and evictable
     "block_tokens",  # tokens per block
     "backlog_tokens",  # booked uncached prompt tokens not yet computed
+    "backlog_pairs",  # (uncached token x context token) pairs of these prompts
+    "prefilled_seconds",  # of the work on them, what the oldest is believed to have had by now
     "context_tokens",  # tokens in the KV cache of live requests, booked
     "reported_running",  # requests the engine computes at its last report
     "reported_waiting",  # requests in the engine's own queue at its last report
@@ -75,6 +77,8 @@ class Columns:
     kv_cached: Floats
     block_tokens: Floats
     backlog_tokens: Floats
+    backlog_pairs: Floats
+    prefilled_seconds: Floats
     context_tokens: Floats
     reported_running: Floats
     reported_waiting: Floats
@@ -127,6 +131,8 @@ class Cells:
     kv_cached: array[float]
     block_tokens: array[float]
     backlog_tokens: array[float]
+    backlog_pairs: array[float]
+    prefilled_seconds: array[float]
     context_tokens: array[float]
     reported_running: array[float]
     reported_waiting: array[float]
@@ -252,6 +258,8 @@ class View:
     kv_cached = _column("kv_cached")
     block_tokens = _column("block_tokens")
     backlog_tokens = _column("backlog_tokens")
+    backlog_pairs = _column("backlog_pairs")
+    prefilled_seconds = _column("prefilled_seconds")
     context_tokens = _column("context_tokens")
     reported_running = _column("reported_running")
     reported_waiting = _column("reported_waiting")

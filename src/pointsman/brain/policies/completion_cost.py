@@ -39,6 +39,7 @@ def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
     prefill = view.prefill_seconds
     lost = member * (0.5 * view.output_tokens)
     lost += prefill
+    lost -= view.prefill_base  # of which nobody else loses anything
     lost *= batch
     lost += _decode(view, batch, member)
     lost *= decoding

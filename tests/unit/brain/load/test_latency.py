@@ -21,6 +21,11 @@ def prefill(columns: Columns, backlog: float, miss: float, overlap: float) -> fl
     )
 
 
+def work(backlog: float, miss: float, overlap: float) -> tuple[float, float]:
+    """Tokens, and pairs of tokens, computed until the first token."""
+    return backlog + miss, miss * (overlap + 0.5 * miss)
+
+
 def engine(backlog: float, miss: float, overlap: float, slowness: float = 1.0) -> float:
     return slowness * (0.015 + (miss + backlog) / 14_000 + 2e-9 * miss * (overlap + 0.5 * miss))
 
@@ -45,7 +50,7 @@ def test_prior_is_written_and_doubted() -> None:
 def test_learns_a_known_engine_and_trusts_it(seed: int) -> None:
     model, columns = make()
     for case in traffic(seed, 60):
-        model.observe_prefill(0, *case, engine(*case))
+        model.observe_prefill(0, *work(*case), engine(*case))
     for case in ((0.0, 1000.0, 0.0), (2000.0, 500.0, 3000.0), (0.0, 6000.0, 0.0)):
         assert prefill(columns, *case) == pytest.approx(engine(*case), rel=0.1)
     assert columns.prediction_error[0] < 0.1
@@ -57,9 +62,9 @@ def test_follows_a_fourfold_slowdown_within_ten_samples(seed: int) -> None:
     model, columns = make()
     cases = traffic(seed, 110)
     for case in cases[:100]:
-        model.observe_prefill(0, *case, engine(*case))
+        model.observe_prefill(0, *work(*case), engine(*case))
     for case in cases[100:]:
-        model.observe_prefill(0, *case, engine(*case, slowness=4.0))
+        model.observe_prefill(0, *work(*case), engine(*case, slowness=4.0))
     ratios = [prefill(columns, *case) / engine(*case, slowness=4.0) for case in cases]
     assert 0.65 < np.median(ratios) < 1.5
 
@@ -86,7 +91,7 @@ def test_learns_the_pace_of_decoding(seed: int) -> None:
 def test_columns_stay_finite_and_never_negative(samples: list[tuple[float, float, float, float]]) -> None:
     model, columns = make()
     for backlog, miss, overlap, seconds in samples:
-        model.observe_prefill(0, backlog, miss, overlap, seconds)
+        model.observe_prefill(0, *work(backlog, miss, overlap), seconds)
         model.observe_tpot(0, backlog, miss, seconds)
     for name in COLUMNS:
         column = getattr(columns, name)
@@ -97,10 +102,10 @@ def test_columns_stay_finite_and_never_negative(samples: list[tuple[float, float
 def test_row_used_again_starts_anew() -> None:
     model, columns = make()
     for case in traffic(0, 30):
-        model.observe_prefill(0, *case, engine(*case, slowness=9.0))
+        model.observe_prefill(0, *work(*case), engine(*case, slowness=9.0))
     model.forget(0)
     with pytest.raises(KeyError):
-        model.observe_prefill(0, 0.0, 1.0, 0.0, 1.0)
+        model.observe_prefill(0, 1.0, 0.5, 1.0)
     model.prior(0, PrefillPrior(), TpotPrior(), "H100")
     assert prefill(columns, 0.0, 8000.0, 0.0) == pytest.approx(1.02)
 
@@ -111,3 +116,11 @@ def test_both_kinds_of_rates_are_rescaled() -> None:
     model.rescale(0, 3.0, 2.0)
     assert prefill(columns, 0.0, 8000.0, 0.0) == pytest.approx(3.0 * before[0])
     assert columns.tpot_base[0] == pytest.approx(2.0 * before[1])
+
+
+def test_news_that_come_late_are_learned_as_such_and_not_as_slow_work() -> None:
+    model, columns = make()
+    for case in traffic(0, 100):
+        model.observe_prefill(0, *work(*case), 1.0 + engine(*case))
+    assert columns.prefill_base[0] == pytest.approx(1.015, abs=0.05)
+    assert columns.prefill_per_token[0] == pytest.approx(1 / 14_000, rel=0.1)

@@ -32,7 +32,7 @@ class Fleet:
         for _ in range(times):
             self.now += 0.1
             for row, each in enumerate(self.seconds):
-                self.slowness.first_token(row, 100.0, 0.0, 0.0, 100.0 * each, self.now)
+                self.slowness.first_token(row, 100.0, 0.0, 100.0 * each, self.now)
                 self.slowness.tokens(row, 3.0, 100.0, each, self.now)
 
     def slower(self) -> dict[int, float]:
@@ -116,7 +116,7 @@ def test_rates_learned_of_a_slow_node_are_forgiven_and_those_of_a_usual_one_kept
 def test_one_hiccup_is_no_change() -> None:
     fleet = Fleet(1.0, 1.0)
     fleet.serve(2 * LEARNED)
-    fleet.slowness.first_token(0, 100.0, 0.0, 0.0, 1e9, fleet.now)
+    fleet.slowness.first_token(0, 100.0, 0.0, 1e9, fleet.now)
     assert fleet.slower()[0] < log(3.0)
 
 

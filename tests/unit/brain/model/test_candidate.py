@@ -13,7 +13,7 @@ def test_it_shows_its_row_and_the_request() -> None:
         getattr(cells, name)[1] = number
     candidate = Candidate(cells, 1, 32.0, 100.0, 20.0, 5.0)
     shown = [name for name in COLUMNS if hasattr(candidate, name)]
-    assert len(shown) == 11
+    assert len(shown) == 13
     assert [getattr(candidate, name) for name in shown] == [getattr(cells, name)[1] for name in shown]
     request = (candidate.overlap, candidate.prompt_tokens, candidate.reserve_tokens, candidate.ttft_objective)
     assert request == (32.0, 100.0, 20.0, 5.0)

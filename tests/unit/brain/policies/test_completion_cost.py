@@ -38,7 +38,7 @@ def test_harm_grows_with_those_who_share_the_node(make_view: Any) -> None:
     view = make_view(outstanding=[0.0, 1.0, 4.0], running=[0.0, 1.0, 4.0])
     decoding = service_and_harm(view, 1.0, 0.0) - service_and_harm(view, 0.0, 0.0)
     own = 100 * (0.02 + 1e-4)
-    each = 0.5 * 100 * 1e-4 + 0.11 + 100 * 1e-4
+    each = 0.5 * 100 * 1e-4 + 0.10 + 100 * 1e-4  # without the base of 0.01: it is no work
     assert decoding == pytest.approx([own, own + each, own + 4 * each])
 
 

@@ -29,7 +29,7 @@ def test_cost_by_hand(choose: Any) -> None:
     prefill = 0.01 + 800 * 1e-4
     member = 1e-4 + 1e-6 * (1000 + 50)
     tpot = 0.02 + 4 * 1e-4 + 8000 * 1e-6 + member
-    harm = 4 * (prefill + 50 * member)
+    harm = 4 * (800 * 1e-4 + 50 * member)
     assert choice.scores == pytest.approx([0.5 + prefill + 0.1 * (100 * tpot + harm)])
 
 
