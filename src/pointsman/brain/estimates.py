@@ -35,6 +35,9 @@ _OK = Verdict.OK  # Python looks up a member of an enumeration in a tenth of a m
 MOST_TOKENS = 10**9
 """No prompt is believed to be longer, whatever engines say of others: so sums of bookings stay exact."""
 
+RANK_SECONDS = 1.0
+"""How often speeds are compared: the rates they follow from have a memory of some 50 requests."""
+
 
 class Estimates:
     """What to expect of a request and of a node. Sizes in tokens, times in seconds."""
@@ -59,6 +62,7 @@ class Estimates:
         self._first_tokens = Sampling(fleet.capacity)
         self._ends = Sampling(fleet.capacity)
         self._ranked = False
+        self._ranked_at = 0.0
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
@@ -158,7 +162,8 @@ class Estimates:
         self._at_queue.refresh(self._fleet.table.outstanding)
         self._work.refresh(now, len(self._fleet))
         self._growth.sample(self._fleet.table.outstanding, now)
-        if not self._ranked:
+        if not self._ranked and now - self._ranked_at >= RANK_SECONDS:
+            self._ranked_at = now
             self._rank_speed()
 
     def excess(self, now: float, elapsed: float) -> dict[int, float]:

@@ -32,7 +32,7 @@ FLOW_SECONDS = 2.0
 REFUSALS = ("refused", "connect")
 """Reasons of failures that say that nobody takes connections there."""
 SHARE_SECONDS = 1.0
-"""How often nodes are compared with their peers."""
+"""How often nodes are compared with their peers, and slots guessed that nobody states."""
 NO_MODELS = "it lists no models"
 GUESS_SHARE = 0.1
 """Unstated slots are guessed anew when the mean size of requests moved by more than this share."""
@@ -246,11 +246,11 @@ class Membership:
         return row if not report.ok and self._fleet.states[row] is NodeState.DOWN else None
 
     def refresh(self, now: float) -> None:
-        """Move the caps that follow the time, or the size of requests."""
-        self._guess_slots(now)
+        """Move the caps that follow the time."""
         self._caps.refresh(now)
 
     def _renew_shares(self, since: float, now: float) -> None:
+        self._guess_slots(now)
         self._caps.lower(self._estimates.excess(now, now - since), now - since, now)
         self._agenda.add(now + SHARE_SECONDS, self._renew_shares, now)
 

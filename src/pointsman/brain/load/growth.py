@@ -6,6 +6,9 @@ import numpy as np
 
 from pointsman.brain.model.view import Floats
 
+SAMPLE_S = 1.0
+"""Often enough for what is smoothed over several seconds."""
+
 
 class QueueGrowth:
     """Writes `out`: the rise of outstanding requests per second, smoothed over `smooth_s` seconds."""
@@ -24,11 +27,11 @@ class QueueGrowth:
         self._out[row] = 0.0
 
     def sample(self, outstanding: Floats, now: float) -> None:
-        """Outstanding requests of the first len(outstanding) rows at `now`. No effect if no time has passed."""
+        """Outstanding requests of the first len(outstanding) rows at `now`. No effect within SAMPLE_S of the last."""
         rows = len(outstanding)
         if self._sampled_at is not None:
             elapsed = now - self._sampled_at
-            if elapsed <= 0.0:
+            if elapsed < SAMPLE_S:
                 return
             rise = (outstanding - self._last[:rows]) / elapsed
             out = self._out[:rows]

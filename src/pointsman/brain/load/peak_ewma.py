@@ -12,8 +12,8 @@ import numpy as np
 from pointsman.brain.load.median import median
 from pointsman.brain.model.view import Flags, Floats
 
-REFRESH_S = 0.1
-"""Ten times a second is often enough for a decay of many seconds."""
+REFRESH_S = 1.0
+"""Often enough for a decay of many seconds."""
 
 FIRST_GUESS_S = 0.1
 """Stands for the median while no node has answered yet; any equal positive figure would do."""

@@ -9,9 +9,7 @@ that tell their queue have one here, and only they are peers.
 
 from math import log
 
-import numpy as np
-
-from pointsman.brain.load.slowness import median_of_others
+from pointsman.brain.load.slowness import above_others
 
 
 class Queueing:
@@ -36,5 +34,4 @@ class Queueing:
         """By row, where that is known."""
         if len(self._lengths) < 2:
             return {}
-        lengths = np.array(list(self._lengths.values()))
-        return dict(zip(self._lengths, (lengths - median_of_others(lengths)).tolist(), strict=True))
+        return above_others(self._lengths)

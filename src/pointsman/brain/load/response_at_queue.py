@@ -17,8 +17,6 @@ EDGES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 STEP = 0.05
 """Share by which a settled median moves for each sample: within 5 % of the truth, and twice as much in 15 samples."""
 
-_BUCKET_OF = np.array([bisect_right(EDGES, queue) for queue in range(EDGES[-1] + 1)], dtype=np.intp)
-
 
 class ResponseAtQueue:
     """Writes `out` (seconds): the median of the bucket a node's queue is in; `otherwise` where nothing was seen."""
@@ -26,13 +24,15 @@ class ResponseAtQueue:
     def __init__(self, out: Floats, otherwise: Floats) -> None:
         self._out = out
         self._otherwise = otherwise
-        self._typical: Floats = np.full((len(out), len(EDGES) + 1), np.nan)
+        self._queues: Floats = np.full(len(out), -1.0)  # what `out` was last looked up for
+        self._typical: dict[int, list[float]] = {}
         self._seen: dict[int, dict[int, tuple[float, int]]] = {}
 
     def start(self, row: int) -> None:
         """A new node takes the row, or the one there has changed: nothing is known of it."""
         self._seen.pop(row, None)
-        self._typical[row] = np.nan
+        self._typical.pop(row, None)
+        self._queues[row] = -1.0
         self._out[row] = self._otherwise[row]
 
     def observe(self, row: int, queue: float, seconds: float) -> None:
@@ -44,18 +44,26 @@ class ResponseAtQueue:
         if samples and seconds != median:
             median = min(seconds, median * factor) if seconds > median else max(seconds, median / factor)
         medians[bucket] = median, samples + 1
-        self._typical[row, _nearest(medians, bucket)] = median
+        typical = self._typical.setdefault(row, [median] * (len(EDGES) + 1))
+        for near in range(*_nearest(medians, bucket)):
+            typical[near] = median
+        self._queues[row] = -1.0
 
     def refresh(self, outstanding: Floats) -> None:
-        """Look up what the queues of the first len(outstanding) rows stand for now."""
-        rows = len(outstanding)
-        buckets = _BUCKET_OF[np.minimum(outstanding, EDGES[-1]).astype(np.intp)]
-        typical = self._typical[np.arange(rows), buckets]
-        self._out[:rows] = np.where(np.isnan(typical), self._otherwise[:rows], typical)
+        """Look up what the queues of the first len(outstanding) rows stand for now, where it may have changed."""
+        queues = self._queues[: len(outstanding)]
+        for row in (queues != outstanding).nonzero()[0].tolist():
+            typical = self._typical.get(row)
+            if typical is None:
+                self._out[row] = self._otherwise[row]
+            else:
+                queue = outstanding.item(row)
+                self._out[row] = typical[bisect_right(EDGES, queue)]
+                queues[row] = queue
 
 
-def _nearest(medians: dict[int, tuple[float, int]], bucket: int) -> slice:
-    """The buckets of which `bucket` is the nearest that something was seen in; the lower one of two."""
+def _nearest(medians: dict[int, tuple[float, int]], bucket: int) -> tuple[int, int]:
+    """The buckets, from and up to, of which `bucket` is the nearest with something seen; the lower one of two."""
     below = max((each for each in medians if each < bucket), default=-1 - 2 * len(EDGES))
     above = min((each for each in medians if each > bucket), default=3 * len(EDGES))
-    return slice(max(0, (below + bucket) // 2 + 1), (bucket + above) // 2 + 1)
+    return max(0, (below + bucket) // 2 + 1), min(len(EDGES) + 1, (bucket + above) // 2 + 1)

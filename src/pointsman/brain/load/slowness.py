@@ -18,12 +18,10 @@ the node is not slow, the yardstick is learned anew.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import exp, inf, log
 
-import numpy as np
-
-from pointsman.brain.model.view import Cells, Floats
+from pointsman.brain.model.view import Cells
 
 WEIGHT = 0.2
 """Of the newest sample: half of a sudden change shows after 3, nine tenths after 10."""
@@ -218,8 +216,13 @@ def _of(rates: Rates, row: int) -> Triple:
 
 
 def _medians(rates: Rates, rows: list[int]) -> Triple:
-    first, second, third = np.median([_of(rates, row) for row in rows], axis=0).tolist()
-    return first, second, third
+    first, second, third = rates
+    return _median(first, rows), _median(second, rows), _median(third, rows)
+
+
+def _median(rate: "array[float]", rows: list[int]) -> float:
+    ordered = sorted([rate[row] for row in rows])
+    return 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
 
 
 def _against_others(deviations: dict[int, float | None]) -> dict[int, float]:
@@ -227,16 +230,22 @@ def _against_others(deviations: dict[int, float | None]) -> dict[int, float]:
     known = {row: deviation for row, deviation in deviations.items() if deviation is not None}
     if len(known) < 2:
         return {}
-    values = np.array(list(known.values()))
-    return dict(zip(known, (values - median_of_others(values)).tolist(), strict=True))
+    return above_others(known)
 
 
-def median_of_others(values: Floats) -> Floats:
-    """For each of at least two values, the median of all the others."""
-    order = values.argsort()
-    ranks = np.empty(len(values), dtype=np.intp)
-    ranks[order] = np.arange(len(values))
-    ordered = values[order]
-    low, high = (len(values) - 2) // 2, (len(values) - 1) // 2  # the middle of the others, before each is left out
-    middle: Floats = 0.5 * (ordered[low + (low >= ranks)] + ordered[high + (high >= ranks)])
-    return middle
+def above_others(values: Mapping[int, float]) -> dict[int, float]:
+    """For each of at least two values, how much it is above the median of all the others.
+
+    Leaving out one value moves the middle of the ordered others in one of three ways, by which side of it the value is.
+    """
+    ordered = sorted(values.values())
+    low, high = (len(ordered) - 2) // 2, (len(ordered) - 1) // 2
+    lower, upper = ordered[low], ordered[high]
+    without_lower = 0.5 * (ordered[low + 1] + ordered[high + 1])
+    without_middle = 0.5 * (lower + ordered[high + 1])
+    without_upper = 0.5 * (lower + upper)
+    result: dict[int, float] = {}
+    for row, value in values.items():
+        others = without_lower if value <= lower else without_middle if value <= upper else without_upper
+        result[row] = value - others
+    return result

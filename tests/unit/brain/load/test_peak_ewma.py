@@ -65,11 +65,11 @@ def test_new_node_starts_at_the_median_of_those_that_answered() -> None:
 def test_median_is_not_recomputed_within_the_interval() -> None:
     ewma, out = fleet(1.0)
     ewma.refresh(0.0, 1)
-    ewma.observe(0, 7.0, 0.01)
-    ewma.refresh(0.05, 1)
-    ewma.start(1, 0.05)
+    ewma.observe(0, 7.0, 0.1)
+    ewma.refresh(0.5, 1)
+    ewma.start(1, 0.5)
     assert out[1] == 1.0
-    ewma.refresh(0.2, 2)
+    ewma.refresh(2.0, 2)
     assert out[1] == 7.0
 
 

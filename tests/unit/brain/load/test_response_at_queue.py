@@ -77,7 +77,7 @@ def test_a_new_node_on_the_row_knows_nothing() -> None:
 @given(st.sets(st.integers(0, len(EDGES)), min_size=1))
 def test_every_bucket_belongs_to_one_that_was_seen_and_none_to_two(seen: set[int]) -> None:
     medians = dict.fromkeys(seen, (1.0, 1))
-    owners = [[each for each in seen if bucket in range(len(EDGES) + 1)[_nearest(medians, each)]]
+    owners = [[each for each in seen if bucket in range(*_nearest(medians, each))]
               for bucket in range(len(EDGES) + 1)]  # fmt: skip
     assert all(len(owner) == 1 for owner in owners)
     for bucket, (owner,) in enumerate(owners):

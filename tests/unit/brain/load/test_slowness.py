@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from pointsman.brain.life.share import BEGIN
-from pointsman.brain.load.slowness import LEARNED, STALE_SECONDS, Slowness, median_of_others
+from pointsman.brain.load.slowness import LEARNED, STALE_SECONDS, Slowness, above_others
 from pointsman.brain.model.view import Cells
 
 
 @pytest.mark.parametrize("values", [[3.0, 1.0], [3.0, 1.0, 2.0], [1.0, 1.0, 5.0, 2.0], [4.0, 4.0, 4.0, 0.0, 9.0]])
 def test_the_median_of_the_others(values: list[float]) -> None:
-    expected = [float(np.median(values[:i] + values[i + 1 :])) for i in range(len(values))]
-    assert median_of_others(np.array(values)).tolist() == expected
+    expected = {i: each - float(np.median(values[:i] + values[i + 1 :])) for i, each in enumerate(values)}
+    assert above_others(dict(enumerate(values))) == expected
 
 
 class Fleet:
