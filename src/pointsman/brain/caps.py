@@ -11,13 +11,10 @@ when something it follows from changes; only the rows whose cap moves with time 
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.life.health import Health
 from pointsman.brain.life.share import Shares
 from pointsman.brain.model.settings import BrainSettings
-from pointsman.brain.model.view import Rows
 
 
 class Caps:
@@ -99,18 +96,15 @@ class Caps:
     def _lowered(self, row: int, cap: float) -> float:
         """The cap under the row's share; in full where the row is the last that some model has."""
         share = self._shares.of(row)
-        peers = self._peers(row) if share < 1.0 else _NO_PEERS
-        if not len(peers):
+        peers = self._peers(row) if share < 1.0 else set()
+        if not peers:
             self._fleet.share[row] = 1.0
             return cap
         self._fleet.share[row] = share
-        return min(cap * share, float(self._fleet.columns.outstanding[peers].mean()))
+        outstanding = self._fleet.cells.outstanding
+        return min(cap * share, sum([outstanding[peer] for peer in peers]) / len(peers))
 
-    def _peers(self, row: int) -> Rows:
+    def _peers(self, row: int) -> set[int]:
         """The other nodes in use for the row's models; none if it is the last for one of them."""
-        found = [self._fleet.candidates(model)[0] for model in self._fleet.models[row]]
-        others = [rows[rows != row] for rows in found]
-        return np.unique(np.concatenate(others)) if others and all(map(len, others)) else _NO_PEERS
-
-
-_NO_PEERS: Rows = np.empty(0, dtype=np.intp)
+        others = [{*self._fleet.found(model).listed} - {row} for model in self._fleet.models[row]]
+        return set().union(*others) if all(others) else set()

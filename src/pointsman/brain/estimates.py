@@ -49,13 +49,13 @@ class Estimates:
         self.tokens_per_byte = TokensPerByte()
         self.output_length = OutputLength()
         self.request_size = RequestSize()
-        self._response = PeakEwma(columns.response_seconds, settings.peak_decay_s)
-        self._at_queue = ResponseAtQueue(columns.response_at_queue, columns.response_seconds)
+        self._response = PeakEwma(fleet.cells.response_seconds, settings.peak_decay_s)
+        self._at_queue = ResponseAtQueue(fleet.cells.response_at_queue, fleet.cells.response_seconds)
         self._service = ServiceTime(fleet.cells.service_seconds)
         self._work = RecentWork(fleet.cells.recent_work)
         self._recovery = RecoverySlope(columns.recovery_slope, settings.recovery_sample_s)
-        self._growth = QueueGrowth(columns.queue_growth)
-        self._latency = LatencyModel(columns)
+        self._growth = QueueGrowth(fleet.cells.queue_growth)
+        self._latency = LatencyModel(fleet.cells)
         self._slowness = Slowness(fleet.cells)
         self.queueing = Queueing()
         self._responses = Sampling(fleet.capacity)
@@ -223,11 +223,12 @@ class Estimates:
     def _rank_speed(self) -> None:
         """speed = prefill tokens/s over the fleet's median."""
         self._ranked = True
-        rows = len(self._fleet)
-        per_token = self._fleet.columns.prefill_per_token[:rows]
-        used = per_token[per_token > 0.0]
-        if len(used):
-            np.divide(median(used), per_token, out=self._fleet.columns.speed[:rows], where=per_token > 0.0)
+        per_token, speed = self._fleet.cells.prefill_per_token, self._fleet.cells.speed
+        used = [row for row in range(len(self._fleet)) if per_token[row] > 0.0]
+        if used:
+            middle = median([per_token[row] for row in used])
+            for row in used:
+                speed[row] = middle / per_token[row]
 
 
 def _seconds_per_token(lease: Lease, tokens: int, now: float) -> float | None:

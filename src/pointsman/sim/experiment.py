@@ -23,6 +23,7 @@ from pointsman.sim.brain import Brain
 from pointsman.sim.by_clients import ClientFigures, by_clients
 from pointsman.sim.clients import Clients
 from pointsman.sim.cluster import Cluster, Spread, in_turn
+from pointsman.sim.collector import seldom_collected
 from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.exchange import Exchange
@@ -161,7 +162,8 @@ class Stage:
         self.cluster.join()
         if self._experiment.sharing_s:
             Sharing(self._loop, self.cluster.gateways, self._experiment.sharing_s).begin()
-        self._loop.run()
+        with seldom_collected():
+            self._loop.run()
         while len(self._counted) < 2:  # all was answered before the window was over
             self._measure(None)
         return self._result()

@@ -63,7 +63,7 @@ class Believed:
         owner, capacity = self.owner, self.capacity
         kept = array("Q", links if len(links) <= capacity else links[:capacity])
         self.newest += 1
-        owner.update(dict.fromkeys(kept, self.newest))
+        owner.update(dict.fromkeys(links if len(links) <= capacity else kept, self.newest))
         self.touches.append((self.newest, kept))
         self._queued += len(kept)
         evicted = self.shrink(capacity) if len(owner) > capacity else []

@@ -12,7 +12,7 @@ work: the step under way, the network, news that come late. The forms are those 
 from dataclasses import dataclass
 
 from pointsman.brain.load.rates import Rates
-from pointsman.brain.model.view import Columns
+from pointsman.brain.model.view import Cells
 
 NO_FEEDBACK = 2.0
 """Prediction error of a node that has shown nothing yet: doubted until a few good samples bring it down."""
@@ -61,13 +61,13 @@ class TpotPrior:
 
 
 class LatencyModel:
-    """Writes the columns prefill_*, tpot_* and prediction_error of `columns`, row by row. Raises KeyError for a row
+    """Writes the columns prefill_*, tpot_* and prediction_error of `cells`, row by row. Raises KeyError for a row
     without `prior`."""
 
-    def __init__(self, columns: Columns) -> None:
-        self._prefill = Rates((columns.prefill_base, columns.prefill_per_token, columns.prefill_per_pair))
-        self._tpot = Rates((columns.tpot_base, columns.tpot_per_sequence, columns.tpot_per_context))
-        self._error = columns.prediction_error
+    def __init__(self, cells: Cells) -> None:
+        self._prefill = Rates((cells.prefill_base, cells.prefill_per_token, cells.prefill_per_pair))
+        self._tpot = Rates((cells.tpot_base, cells.tpot_per_sequence, cells.tpot_per_context))
+        self._error = cells.prediction_error
 
     def prior(self, row: int, prefill: PrefillPrior, tpot: TpotPrior, kind: str = "") -> None:
         """A node takes the row; nodes of one `kind` (model on hardware; "" = all unknown) share what they learn."""

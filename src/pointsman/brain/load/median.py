@@ -1,11 +1,10 @@
-"""The middle of a column, at a tenth of the cost of NumPy's own median, which looks for axes and NaN first."""
+"""The middle of some figures, of a fleet of a few nodes at a fraction of what an array would cost."""
 
-from pointsman.brain.model.view import Floats
+from collections.abc import Iterable
 
 
-def median(values: Floats) -> float:
+def median(values: Iterable[float]) -> float:
     """The median of at least one value, none of them NaN."""
-    ordered = values.copy()
-    ordered.sort()
+    ordered = sorted(values)
     last = len(ordered) - 1
-    return 0.5 * (ordered.item(last // 2) + ordered.item(last - last // 2))
+    return 0.5 * (ordered[last // 2] + ordered[last - last // 2])

@@ -5,12 +5,10 @@ down with weight 1 − exp(−Δt/τ), Δt since the node's last sample. A node 
 then its figure decays towards the fleet's median, so that a node shunned for one bad answer is tried again.
 """
 
-from math import exp
-
-import numpy as np
+from collections.abc import MutableSequence
+from math import exp, inf
 
 from pointsman.brain.load.median import median
-from pointsman.brain.model.view import Flags, Floats
 
 REFRESH_S = 1.0
 """Often enough for a decay of many seconds."""
@@ -22,15 +20,15 @@ FIRST_GUESS_S = 0.1
 class PeakEwma:
     """Writes `out` (seconds, one cell a row). `decay_s` is τ, which may be changed."""
 
-    def __init__(self, out: Floats, decay_s: float = 10.0) -> None:
+    def __init__(self, out: MutableSequence[float], decay_s: float = 10.0) -> None:
         if decay_s <= 0.0:
             raise ValueError(f"decay_s must be above 0, not {decay_s}")
         self._out = out
         self.decay_s = decay_s
-        self._sampled_at: Floats = np.full(len(out), -np.inf)
-        self._seen: Flags = np.zeros(len(out), dtype=np.bool_)
+        self._sampled_at = [-inf] * len(out)
+        self._seen = [False] * len(out)
         self._median = FIRST_GUESS_S
-        self._refreshed_at = -np.inf
+        self._refreshed_at = -inf
 
     def start(self, row: int, now: float) -> None:
         """A new node takes the row: it starts at the fleet's median."""
@@ -44,9 +42,9 @@ class PeakEwma:
 
     def observe(self, row: int, seconds: float, now: float) -> None:
         """One answer. The node's first sets the figure."""
-        old = float(self._out[row])
+        old = self._out[row]
         if self._seen[row] and seconds < old:
-            kept = exp(-max(0.0, now - float(self._sampled_at[row])) / self.decay_s)
+            kept = exp(-max(0.0, now - self._sampled_at[row]) / self.decay_s)
             seconds += (old - seconds) * kept
         self._out[row] = seconds
         self._sampled_at[row] = now
@@ -58,13 +56,14 @@ class PeakEwma:
         if elapsed < REFRESH_S:
             return
         self._refreshed_at = now
-        seen, out = self._seen[:rows], self._out[:rows]
-        known = out[seen]
-        if not len(known):
+        seen, out = self._seen, self._out
+        known = [out[row] for row in range(rows) if seen[row]]
+        if not known:
             return
-        self._median = median(known)
-        stale = seen & (self._sampled_at[:rows] <= now - self.decay_s)
-        if stale.any():
-            out[stale] = self._median + (out[stale] - self._median) * exp(-elapsed / self.decay_s)
-        if len(known) < rows:
-            out[~seen] = self._median
+        middle = self._median = median(known)
+        kept, stale = exp(-elapsed / self.decay_s), now - self.decay_s
+        for row in range(rows):
+            if not seen[row]:
+                out[row] = middle
+            elif self._sampled_at[row] <= stale:
+                out[row] = middle + (out[row] - middle) * kept

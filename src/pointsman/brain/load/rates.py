@@ -9,10 +9,10 @@ regression's memory is long.
 Until a node has data of its own it uses the average of the nodes of its kind that have, else its prior.
 """
 
+from collections.abc import MutableSequence
 from math import exp, log
 
 from pointsman.brain.load.regression import RelativeRegression, Triple
-from pointsman.brain.model.view import Floats
 
 ALARM_WEIGHT = 0.3
 """Weight of the newest residual: 97 % of a sudden change is followed within ten samples."""
@@ -28,6 +28,9 @@ SHARE_EVERY = 16
 
 SHARE_EARLY = (1, 2, 4, 8)
 """And its first few: a prior far from the truth on the slow side would keep the others from ever being tried."""
+
+Column = MutableSequence[float]
+"""One quantity, a cell a row."""
 
 
 class _Node:
@@ -66,7 +69,7 @@ class _Node:
 class Rates:
     """Rates by row, each written to one of the three columns `out` (seconds per unit of its feature)."""
 
-    def __init__(self, out: tuple[Floats, Floats, Floats]) -> None:
+    def __init__(self, out: tuple[Column, Column, Column]) -> None:
         self._out = out
         self._nodes: dict[int, _Node] = {}
 
@@ -96,8 +99,8 @@ class Rates:
         self._write(row)
 
     def _write(self, row: int) -> None:
-        for column, rate in zip(self._out, self._nodes[row].fit.rates, strict=True):
-            column[row] = rate
+        first, second, third = self._out
+        first[row], second[row], third[row] = self._nodes[row].fit.rates
 
     def _average(self, kind: str) -> Triple | None:
         """The mean rates of the nodes of `kind` that have data; None for none."""

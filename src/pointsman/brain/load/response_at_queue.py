@@ -7,8 +7,7 @@ down, so that no sample need be kept: it settles where as many are above as belo
 """
 
 from bisect import bisect_right
-
-import numpy as np
+from collections.abc import MutableSequence, Sequence
 
 from pointsman.brain.model.view import Floats
 
@@ -21,17 +20,17 @@ STEP = 0.05
 class ResponseAtQueue:
     """Writes `out` (seconds): the median of the bucket a node's queue is in; `otherwise` where nothing was seen."""
 
-    def __init__(self, out: Floats, otherwise: Floats) -> None:
+    def __init__(self, out: MutableSequence[float], otherwise: Sequence[float]) -> None:
         self._out = out
         self._otherwise = otherwise
-        self._queues: Floats = np.full(len(out), -1.0)  # what `out` was last looked up for
-        self._typical: dict[int, list[float]] = {}
+        self._queues = [-1.0] * len(out)  # what `out` was last looked up for
+        self._nearest: dict[int, list[int]] = {}
         self._seen: dict[int, dict[int, tuple[float, int]]] = {}
 
     def start(self, row: int) -> None:
         """A new node takes the row, or the one there has changed: nothing is known of it."""
         self._seen.pop(row, None)
-        self._typical.pop(row, None)
+        self._nearest.pop(row, None)
         self._queues[row] = -1.0
         self._out[row] = self._otherwise[row]
 
@@ -44,26 +43,23 @@ class ResponseAtQueue:
         if samples and seconds != median:
             median = min(seconds, median * factor) if seconds > median else max(seconds, median / factor)
         medians[bucket] = median, samples + 1
-        typical = self._typical.setdefault(row, [median] * (len(EDGES) + 1))
-        for near in range(*_nearest(medians, bucket)):
-            typical[near] = median
+        if not samples:
+            self._nearest[row] = nearest(sorted(medians))
         self._queues[row] = -1.0
 
     def refresh(self, outstanding: Floats) -> None:
         """Look up what the queues of the first len(outstanding) rows stand for now, where it may have changed."""
-        queues = self._queues[: len(outstanding)]
-        for row in (queues != outstanding).nonzero()[0].tolist():
-            typical = self._typical.get(row)
-            if typical is None:
-                self._out[row] = self._otherwise[row]
-            else:
-                queue = outstanding.item(row)
-                self._out[row] = typical[bisect_right(EDGES, queue)]
-                queues[row] = queue
+        queues = self._queues
+        for row, queue in enumerate(outstanding.tolist()):
+            if queue != queues[row]:
+                near = self._nearest.get(row)
+                if near is None:
+                    self._out[row] = self._otherwise[row]
+                else:
+                    self._out[row] = self._seen[row][near[bisect_right(EDGES, queue)]][0]
+                    queues[row] = queue
 
 
-def _nearest(medians: dict[int, tuple[float, int]], bucket: int) -> tuple[int, int]:
-    """The buckets, from and up to, of which `bucket` is the nearest with something seen; the lower one of two."""
-    below = max((each for each in medians if each < bucket), default=-1 - 2 * len(EDGES))
-    above = min((each for each in medians if each > bucket), default=3 * len(EDGES))
-    return max(0, (below + bucket) // 2 + 1), min(len(EDGES) + 1, (bucket + above) // 2 + 1)
+def nearest(seen: Sequence[int]) -> list[int]:
+    """For each bucket the nearest of those `seen` (in order, at least one), the lower one of two."""
+    return [min(seen, key=lambda each: abs(each - bucket)) for bucket in range(len(EDGES) + 1)]

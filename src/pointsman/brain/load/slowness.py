@@ -21,6 +21,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from math import exp, inf, log
 
+from pointsman.brain.load.median import median
 from pointsman.brain.model.view import Cells
 
 WEIGHT = 0.2
@@ -217,12 +218,11 @@ def _of(rates: Rates, row: int) -> Triple:
 
 def _medians(rates: Rates, rows: list[int]) -> Triple:
     first, second, third = rates
-    return _median(first, rows), _median(second, rows), _median(third, rows)
-
-
-def _median(rate: "array[float]", rows: list[int]) -> float:
-    ordered = sorted([rate[row] for row in rows])
-    return 0.5 * (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
+    return (
+        median([first[row] for row in rows]),
+        median([second[row] for row in rows]),
+        median([third[row] for row in rows]),
+    )
 
 
 def _against_others(deviations: dict[int, float | None]) -> dict[int, float]:

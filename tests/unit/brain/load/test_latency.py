@@ -8,10 +8,10 @@ from pointsman.brain.model.view import COLUMNS, Cells, Columns
 
 
 def make() -> tuple[LatencyModel, Columns]:
-    columns = Cells(2).columns()
-    model = LatencyModel(columns)
+    cells = Cells(2)
+    model = LatencyModel(cells)
     model.prior(0, PrefillPrior(), TpotPrior(), "H100")
-    return model, columns
+    return model, cells.columns()
 
 
 def prefill(columns: Columns, backlog: float, miss: float, overlap: float) -> float:

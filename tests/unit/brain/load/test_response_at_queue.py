@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.brain.load.response_at_queue import EDGES, ResponseAtQueue, _nearest
+from pointsman.brain.load.response_at_queue import EDGES, ResponseAtQueue, nearest
 
 
 def make(rows: int = 1) -> tuple[ResponseAtQueue, np.ndarray]:
@@ -75,10 +75,7 @@ def test_a_new_node_on_the_row_knows_nothing() -> None:
 
 
 @given(st.sets(st.integers(0, len(EDGES)), min_size=1))
-def test_every_bucket_belongs_to_one_that_was_seen_and_none_to_two(seen: set[int]) -> None:
-    medians = dict.fromkeys(seen, (1.0, 1))
-    owners = [[each for each in seen if bucket in range(*_nearest(medians, each))]
-              for bucket in range(len(EDGES) + 1)]  # fmt: skip
-    assert all(len(owner) == 1 for owner in owners)
-    for bucket, (owner,) in enumerate(owners):
-        assert abs(owner - bucket) == min(abs(each - bucket) for each in seen)
+def test_every_bucket_speaks_by_the_nearest_seen_and_by_the_lower_of_two(seen: set[int]) -> None:
+    for bucket, near in enumerate(nearest(sorted(seen))):
+        assert min(abs(each - bucket) for each in seen) == abs(near - bucket)
+        assert near <= bucket or 2 * bucket - near not in seen
