@@ -107,11 +107,20 @@ class Life(RuleBasedStateMachine):
         tenant=st.sampled_from(["", "t"]),
         session=st.sampled_from(["", "s1", "s2"]),
         priority=st.sampled_from([0.01, 1.0, 7.0]),
+        slo=st.sampled_from([None, 0.5]),
     )
     def submit(
-        self, model: str, steps: list[int], tokens: int, stream: bool, tenant: str, session: str, priority: float
+        self,
+        model: str,
+        steps: list[int],
+        tokens: int,
+        stream: bool,
+        tenant: str,
+        session: str,
+        priority: float,
+        slo: Any,
     ) -> None:
-        more = {"stream": stream, "tenant": tenant, "session": session, "priority": priority}
+        more = {"stream": stream, "tenant": tenant, "session": session, "priority": priority, "ttft_slo_s": slo}
         self.driver.submit(model, tokens, chain=chain(*steps), **more)
         if not stream:
             self.nobody_waits_for_nothing()

@@ -355,7 +355,7 @@ class Dispatcher:
         position = self.waiting.join(ticket, now)
         if isinstance(position, PointsmanError):
             return self._refuse(ticket, position, now)
-        self._tell(Queued(now, ticket.id, ticket.request, position))
+        self._tell(Queued(now, ticket.id, ticket.request, position, self.waiting.expected(ticket, position)))
         if self.waiting.may_go(ticket, position):
             self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)

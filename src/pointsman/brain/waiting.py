@@ -13,11 +13,12 @@ from collections.abc import Callable, Container, Mapping
 from pointsman.brain.accounts import Accounts
 from pointsman.brain.admission.fairness import service
 from pointsman.brain.admission.order import Waiter, order_of
+from pointsman.brain.admission.pace import Pace
 from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Ticket
-from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout
+from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout, TooLate
 from pointsman.brain.model.orders import Order, Refuse, Start
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
@@ -58,6 +59,7 @@ class WaitingRoom:
         self._refuse = refuse
         self._out = out
         self.queues: dict[Key, Queue] = {}
+        self._paces: dict[tuple[str, bool], Pace] = {}
         self._pump_due = False
 
     def configure(self, settings: BrainSettings) -> None:
@@ -74,16 +76,29 @@ class WaitingRoom:
         """Wait at the end: the position (1 = next), or the error that the queue is full."""
         key, waiter = self._key(ticket), self._waiter(ticket)
         queue = self.queues.get(key) or self._queue(key[0])
-        if len(queue) >= self._settings.queue_limit:
-            other = queue.gives_way(waiter)
-            if other is None:
-                return self._full(key[0])
+        full = len(queue) >= self._settings.queue_limit
+        other = queue.gives_way(waiter) if full else None
+        if full and other is None:
+            return self._full(key[0])
+        was_empty = not queue
+        position = queue.join(waiter)
+        too_late = self._too_late_already(ticket, position, now)
+        if too_late is not None:
+            queue.leave(ticket.id)
+            return too_late
+        if was_empty:
+            self._pace(key).begins(now)
+        if other is not None:
             queue.leave(other)
             self._out.append(self._refuse(self._tickets[other], self._full(key[0]), now))
         self.queues[key] = queue
         self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, (ticket.id, ticket.attempts))
         self._schedule_pump(now)
-        return queue.join(waiter)
+        return position if other is None else queue.position(ticket.id)
+
+    def expected(self, ticket: Ticket, position: int) -> float | None:
+        """Seconds that one at `position` of the ticket's queue waits by the pace of late, None if that is unknown."""
+        return self._pace(self._key(ticket)).expect(position)
 
     def lengths(self) -> dict[str, int]:
         """Tickets that wait, by model."""
@@ -120,6 +135,7 @@ class WaitingRoom:
             answer = self._place_one(queue, now)
             if answer is not None:
                 queue.take(answer.ticket)
+                self._pace(key).placed(now, left=bool(queue))
                 self._out.append(answer)
             if not queue:
                 del self.queues[key]
@@ -151,6 +167,18 @@ class WaitingRoom:
 
     def _key(self, ticket: Ticket) -> Key:
         return ticket.request.model, ticket.excluded, self._placement.isolation.long(ticket.prompt_tokens)
+
+    def _pace(self, key: Key) -> Pace:
+        """Of the queue of a model's long or other prompts, whatever nodes they have failed on."""
+        return self._paces.setdefault((key[0], key[2]), Pace())
+
+    def _too_late_already(self, ticket: Ticket, position: int, now: float) -> PointsmanError | None:
+        """The refusal of one whose first token would come after its own deadline, if it has one."""
+        wish, expected = ticket.request.ttft_slo_s, self.expected(ticket, position)
+        if wish is None or expected is None or ticket.delivered_tokens or now + expected <= ticket.submitted + wish:
+            return None
+        told = f"a place for model {ticket.request.model!r} takes about {expected:.3g} s now, more than the {wish:g} s"
+        return TooLate(f"{told} within which the first token was wanted; try again later", retry_after_s=expected)
 
     def _queue(self, model: str) -> Queue:
         settings = self._settings

@@ -1,9 +1,12 @@
 """Who goes next when room appears."""
 
+import pytest
 from tests.support.driver import FAILED, TestDriver, chain
 
+from pointsman.brain.model.facts import Queued
 from pointsman.brain.model.orders import Refuse
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 
 
@@ -302,4 +305,38 @@ def test_a_new_order_applies_to_those_who_wait() -> None:
     for order in ("fair", "priority"):
         driver.obey(driver.dispatcher.configure(BrainSettings(order=order), driver.now))
     assert served(driver, first) == [high, low]
+    driver.rest()
+
+
+def test_who_could_not_be_served_in_time_is_told_at_once() -> None:
+    driver = TestDriver()
+    driver.add("a", slots=1)
+    running = driver.submit()
+    first, _, last = driver.submit(ttft_slo_s=1.0), driver.submit(), driver.submit()
+    assert first in driver.waiting, "nothing is known of how long a place takes"
+    for _ in range(2):
+        driver.tick(2.0)
+        driver.finish(driver.lease_of(running))
+        running = next(iter(driver.running.values()))
+    assert driver.waiting == {last}
+    orders = driver.dispatcher.submit(Request(id="x", model="m", prompt_tokens=10, ttft_slo_s=3.0), driver.now)
+    (refusal,) = [order for order in orders if isinstance(order, Refuse)]
+    assert (refusal.error.code, refusal.error.status) == ("deadline_unreachable", 503)
+    assert refusal.error.retry_after_s == pytest.approx(4.0)
+    assert driver.submit(ttft_slo_s=5.0) in driver.waiting
+    driver.rest()
+    assert not driver.dispatcher.waiting.queues
+
+
+def test_a_queued_request_is_told_of_with_the_time_it_may_take() -> None:
+    facts: list[Queued] = []
+    driver = TestDriver(observers=[{Queued: facts.append}])
+    driver.add("a", slots=1)
+    running = driver.submit()
+    driver.submit()
+    driver.tick(2.0)
+    driver.finish(driver.lease_of(running))
+    for _ in range(2):
+        driver.submit()
+    assert [(fact.position, fact.expected_s) for fact in facts] == [(1, None), (1, 2.0), (2, 4.0)]
     driver.rest()

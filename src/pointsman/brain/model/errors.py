@@ -16,6 +16,7 @@ PointsmanError
 ├── Overloaded             the fleet cannot take it now (503, Retry-After)
 │   ├── QueueFull          503 queue_full
 │   ├── QueueTimeout       503 queue_timeout
+│   ├── TooLate            503 deadline_unreachable
 │   ├── NoNode             503 no_node_available
 │   └── Stopping           503 shutting_down
 ├── PolicyFailed           500 policy_failed: a policy raised; its own fault, and this request's alone
@@ -139,6 +140,16 @@ class QueueFull(Overloaded):
 
 class QueueTimeout(Overloaded):
     code = "queue_timeout"
+
+
+class TooLate(Overloaded):
+    """The first token would come after the client's own deadline; `retry_after_s` is how long a place takes now."""
+
+    code = "deadline_unreachable"
+
+    def __init__(self, message: str, *, param: str | None = None, retry_after_s: float = 1.0) -> None:
+        super().__init__(message, param=param)
+        self.retry_after_s = retry_after_s
 
 
 class NoNode(Overloaded):

@@ -44,12 +44,13 @@ class Placed(msgspec.Struct, frozen=True, gc=False):
 
 
 class Queued(msgspec.Struct, frozen=True, gc=False):
-    """A request waits at `position` (1 = next) of its queue."""
+    """A request waits at `position` (1 = next) of its queue; `expected_s` more, by the pace of late, if it is known."""
 
     now: float
     ticket: int
     request: Request
     position: int
+    expected_s: float | None = None
 
 
 class FirstToken(msgspec.Struct, frozen=True, gc=False):

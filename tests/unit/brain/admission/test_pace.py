@@ -1,0 +1,39 @@
+"""How fast a queue moves."""
+
+import pytest
+
+from pointsman.brain.admission.pace import Pace
+
+
+def test_nothing_is_expected_before_anything_was_placed() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    assert pace.expect(3) is None
+
+
+def test_a_place_takes_as_long_as_those_before() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    for second in range(2, 12, 2):
+        pace.placed(float(second), left=True)
+    assert pace.expect(1) == pytest.approx(2.0)
+    assert pace.expect(5) == pytest.approx(10.0)
+
+
+def test_time_in_which_nobody_waits_does_not_count() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    pace.placed(2.0, left=False)
+    pace.placed(500.0, left=False)
+    pace.begins(1000.0)
+    pace.placed(1002.0, left=False)
+    assert pace.expect(1) == pytest.approx(2.0)
+
+
+def test_what_is_newer_counts_more() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    pace.placed(1.0, left=True)
+    for step in range(1, 31):
+        pace.placed(1.0 + 3.0 * step, left=True)
+    assert pace.expect(1) == pytest.approx(3.0, rel=0.05)
