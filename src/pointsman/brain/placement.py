@@ -140,7 +140,8 @@ class Placement:
         lease.queue_at_start = queue
         lease.running_at_start = running
         lease.context_at_start = before
-        self.isolation.begun(lease_id, row, prompt)
+        if self.isolation.on:
+            self.isolation.begun(lease_id, row, prompt)
         lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
         return lease
 

@@ -16,22 +16,21 @@ from pointsman.brain.model.view import Flags, Rows
 
 
 class Isolation:
-    """Which nodes a prompt may use by its length. Mutated as leases of long prompts come and go."""
+    """Which nodes a prompt may use by its length; `on` tells whether that matters at all.
+
+    Mutated as leases of long prompts come and go.
+    """
 
     def __init__(self, settings: BrainSettings, fleet: Fleet) -> None:
-        self._settings = settings
         self._fleet = fleet
+        self.configure(settings)
         self._row_of: dict[int, int] = {}
         self._running: Counter[int] = Counter()
-
-    @property
-    def on(self) -> bool:
-        """Whether lengths matter at all."""
-        return self._settings.long_context_tokens > 0
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on."""
         self._settings = settings
+        self.on = settings.long_context_tokens > 0
 
     def long(self, prompt_tokens: float) -> bool:
         """Whether such a prompt counts as long."""
