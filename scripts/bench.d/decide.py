@@ -113,7 +113,7 @@ class Bench:
             lease = placement.book(ticket, view, answer, number, 1.0) if isinstance(answer, Choice) else None
             span = perf_counter_ns() - begin
             if lease is not None:
-                placement.release(lease)
+                placement.release(lease, 0.0)
             if number >= 20:
                 spans[number - 20] = span / 1000.0
         return float(np.median(spans)), float(np.quantile(spans, 0.99))

@@ -2,8 +2,8 @@
 
     cost_j = wait + prefill + decoding·(out·tpot + harm) + eviction
 
-- wait: booked prefill ahead and, where blocks must free first, the predicted time until they do;
-- prefill: of the tokens not cached on j;
+- wait: what is left of the prefill booked ahead and, where blocks must free first, the time until they should;
+- prefill: of the tokens not cached on j, and what comes beside it until a first token is heard;
 - out·tpot: decoding the expected output in j's batch with this request in it;
 - harm: what others lose. Each member of the batch stands still for the added prefill and then decodes slower for as
   long as it shares the batch (half of the output, on average);
