@@ -43,13 +43,13 @@ def fresh() -> str:
 
 
 @pytest.fixture
-def start_gateway(engines: list[Engine], tmp_path: Path) -> Iterator[Callable[[str], Gateway]]:
-    """Start a gateway with a policy; it is stopped when the test ends."""
+def start_gateway(engines: list[Engine], tmp_path: Path) -> Iterator[Callable[..., Gateway]]:
+    """Start a gateway with a policy, and perhaps further settings; it is stopped when the test ends."""
     started: list[Gateway] = []
 
-    def start(policy: str) -> Gateway:
+    def start(policy: str, more: str = "") -> Gateway:
         file, log = tmp_path / "pointsman.toml", tmp_path / "gateway.log"
-        file.write_text(configuration(PORT, policy, engines))
+        file.write_text(more + configuration(PORT, policy, engines))
         command = [Path(sys.executable).with_name("pointsman"), "serve", "--config", file]
         with log.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
