@@ -14,6 +14,7 @@ from typing import Final, Protocol
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
+from pointsman.gateway.upstream import Shortcut
 from pointsman.wire.http1.heads import response_lines
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.chunk import Usage, usage_of
@@ -58,9 +59,12 @@ class Answer:
         """Bytes of the body."""
         raise NotImplementedError
 
-    def pass_on(self, data: bytes, start: int) -> bool:  # noqa: ARG002 - most look at every byte
-        """Take a whole chunk in its framing, from `start` on, if it can go to the client as it is; else nothing."""
-        return False
+    def shortcut(self) -> Shortcut | None:
+        """The way for chunks that need not be taken; None where each is looked at."""
+        return None
+
+    def passed(self, count: int) -> None:
+        """So many chunks took the shortcut."""
 
     def end(self) -> Outcome:
         """The body is complete."""

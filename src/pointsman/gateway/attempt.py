@@ -20,7 +20,7 @@ from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.splice import Splice
 from pointsman.gateway.stream_answer import StreamAnswer
 from pointsman.gateway.targets import Target
-from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, UpstreamConnection, UpstreamSink
+from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, Shortcut, UpstreamConnection, UpstreamSink
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import request_head
 from pointsman.wire.http1.messages import ResponseHead
@@ -54,7 +54,6 @@ class Attempt(UpstreamSink):
         "_connecting",
         "_connection",
         "_deadline",
-        "_heard",
         "_loop",
         "_over",
         "_owner",
@@ -89,7 +88,6 @@ class Attempt(UpstreamSink):
         self._answer: Answer | None = None
         self._connection: UpstreamConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
-        self._heard = False
         self._over = False
         self._paused = False
         self._deadline = clock.now() + order.first_token_s if work.request.stream else float("inf")
@@ -134,14 +132,15 @@ class Attempt(UpstreamSink):
 
     def resume(self) -> None:
         self._paused = False
-        self._heard = True  # the silence was ours
         if self._connection is not None:
+            self._connection.heard = True  # the silence was ours
             self._connection.resume()
 
     def check(self, now: float) -> None:
         """Give up when the node has been silent for too long."""
-        if self._heard:
-            self._heard = False
+        connection = self._connection
+        if connection is not None and connection.heard:
+            connection.heard = False
             self._target.pool.heard_at = now
             if self._reply.started:  # until then, as with a role alone, it is the first token that is waited for
                 self._deadline = now + self._timeouts.between_tokens_s
@@ -181,13 +180,14 @@ class Attempt(UpstreamSink):
         else:
             self._answer = PlainAnswer(head, length, self._reply, work.id, speaks=work.events != "unread")
 
-    def on_response_chunk(self, data: bytes, start: int) -> None:
-        self._heard = True
-        if self._answer is None or not self._answer.pass_on(data, start):
-            self.on_response_body(data[start:-2], last=False)
+    def shortcut(self) -> Shortcut | None:
+        return None if self._answer is None else self._answer.shortcut()
+
+    def on_passed(self, count: int) -> None:
+        if self._answer is not None:
+            self._answer.passed(count)
 
     def on_response_body(self, data: bytes, *, last: bool) -> None:
-        self._heard = True
         answer = self._answer
         if answer is None:
             return

@@ -38,9 +38,6 @@ class _Collector(UpstreamSink):
         if len(self._body) > ANSWER_LIMIT:
             self._fail("too_large")
 
-    def on_response_chunk(self, data: bytes, start: int) -> None:
-        self.on_response_body(data[start:-2], last=False)
-
     def on_complete(self) -> None:
         if not self.done.done():
             self.done.set_result(Fetched(self._status, bytes(self._body)))

@@ -69,12 +69,9 @@ class Reply:
         else:
             self._transport.write(data)
 
-    def write_chunk(self, data: bytes, start: int) -> None:
-        """Send body bytes that are one chunk: `data` from `start` up to its CRLF, behind a size line of its own."""
-        if self._chunked and not self._pending:
-            self._transport.write(data)
-        else:
-            self.write(data[start:-2])
+    def between_chunks(self) -> asyncio.WriteTransport | None:
+        """Where whole chunks may be written, framed as they are; None if they are not welcome there now."""
+        return self._transport if self._chunked and self.started and not self._pending else None
 
     def gather(self) -> None:
         """The last bytes are about to be written: they shall leave together with the end."""

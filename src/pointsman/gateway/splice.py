@@ -15,11 +15,13 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import Answer, Progress, verdict_on
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.stream_answer import StreamAnswer
+from pointsman.gateway.upstream import Shortcut
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.account import DONE_EVENT, ChatAccount
 from pointsman.wire.openai.delivered import Delivered, Identity, without_ids
 from pointsman.wire.openai.errors import error_body
+from pointsman.wire.openai.ordinary import is_choice_text
 from pointsman.wire.openai.resumable import Asked, continuation, leaves_any
 
 
@@ -119,10 +121,17 @@ class SplicedAnswer(StreamAnswer):
         events = self._cutter.feed(data)
         self._hand_on(b"".join([self._passed(event) for event in events]), events)
 
-    def pass_on(self, data: bytes, start: int) -> bool:
-        if self._splice.asked.by_tokens or self._splice.continues or not super().pass_on(data, start):
+    def shortcut(self) -> Shortcut | None:
+        """Events of the first node pass as they are, and are noted, unless they bring token ids."""
+        shortcut = super().shortcut()
+        if shortcut is None or self._splice.asked.by_tokens or self._splice.continues:
+            return None
+        return shortcut[0], self._noted
+
+    def _noted(self, read: bytes) -> bool:
+        if not is_choice_text(read):
             return False
-        self._splice.delivered.add_text(self._account.text(data, start, len(data) - 2))
+        self._splice.delivered.see(read[read.index(b"data: ") : -2], by_tokens=False)
         return True
 
     def cut(self, reason: str) -> Outcome:

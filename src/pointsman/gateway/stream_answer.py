@@ -13,6 +13,7 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import HELD_BYTES, Answer, Progress, ended, verdict_on
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
+from pointsman.gateway.upstream import Shortcut
 from pointsman.wire.http1.heads import own_lines, response_lines
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
@@ -79,18 +80,19 @@ class StreamAnswer(Answer):
             self._reply.write(out)
         if self._account.done:
             self.over = bool(events) and event_data(events[-1]) == b"[DONE]"
-        if self._account.content_events - self._told >= TOKENS_EVERY:
-            self._tell()
+        self._tell_some()
 
-    def pass_on(self, data: bytes, start: int) -> bool:
-        """Take a chunk that is one event known by sight."""
+    def shortcut(self) -> Shortcut | None:
+        """Between two events, once there was content, one more of nothing but content passes as it is."""
         account = self._account
-        if not self.begun or self._cutter.rest or not account.again(data, start, len(data) - 2):
-            return False
-        self._reply.write_chunk(data, start)
-        if account.content_events - self._told >= TOKENS_EVERY:
-            self._tell()
-        return True
+        if not self.begun or not account.content_events or account.done or self._cutter.rest:
+            return None
+        transport = self._reply.between_chunks()
+        return None if transport is None else (transport, account.ordinary())
+
+    def passed(self, count: int) -> None:
+        self._account.content_events += count
+        self._tell_some()
 
     def end(self) -> Outcome:
         rest = bytes(self._cutter.rest)
@@ -145,9 +147,11 @@ class StreamAnswer(Answer):
             self._reply.write(self._held)
             self._held = b""
 
-    def _tell(self) -> None:
-        self._progress.more_tokens(self._account.content_events - self._told)
-        self._told = self._account.content_events
+    def _tell_some(self) -> None:
+        new = self._account.content_events - self._told
+        if new >= TOKENS_EVERY:
+            self._told += new
+            self._progress.more_tokens(new)
 
     def _end_with_error(self) -> Outcome:
         """An error before any content: a real status, which may call for another try."""

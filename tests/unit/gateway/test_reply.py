@@ -51,18 +51,22 @@ def test_head_and_first_bytes_leave_together() -> None:
     assert one.started
 
 
-def test_a_chunk_keeps_its_framing_where_the_client_takes_chunks() -> None:
+def test_chunks_may_be_written_as_they_are_behind_the_head_of_an_answer_in_chunks() -> None:
     one, transport = reply()
     one.start(LINES, None)
-    one.write_chunk(b"A\r\n0123456789\r\n", 3)
-    one.write_chunk(b"A\r\n0123456789\r\n", 3)
-    assert transport.writes[0].endswith(b"\r\n\r\na\r\n0123456789\r\n")
-    assert transport.writes[1] == b"A\r\n0123456789\r\n"
-    old, transport = reply(modern=False)
+    assert one.between_chunks() is None
+    one.write(b"x")
+    assert id(one.between_chunks()) == id(transport)
+    one.gather()
+    one.write(b"y")
+    assert one.between_chunks() is None
+    old, _ = reply(modern=False)
+    known, _ = reply()
     old.start(LINES, None)
-    old.write(b"x")
-    old.write_chunk(b"A\r\n0123456789\r\n", 3)
-    assert transport.writes[1] == b"0123456789"
+    known.start(LINES, 10)
+    for other in (old, known):
+        other.write(b"x")
+        assert other.between_chunks() is None
 
 
 def test_the_last_bytes_leave_together() -> None:

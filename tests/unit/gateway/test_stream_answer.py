@@ -1,11 +1,15 @@
 """A stream on its way, by itself."""
 
 import asyncio
+from types import SimpleNamespace
 from typing import cast
+
+from msgspec import structs
 
 from pointsman.gateway.answers import HELD_BYTES
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.stream_answer import StreamAnswer
+from pointsman.wire.http1.framing import chunk
 from pointsman.wire.http1.messages import RequestHead, ResponseHead
 from pointsman.wire.openai.account import ChatAccount
 
@@ -52,20 +56,43 @@ def event(text: bytes) -> bytes:
     return b'data: {"choices":[{"index":0,"delta":{"content":"%b"},"finish_reason":null}]}\n\n' % text
 
 
-def test_chunks_are_passed_on_as_they_came_when_they_are_known() -> None:
+def begun(transport: Written, head: RequestHead = ASKED) -> StreamAnswer:
+    """An answer of which the client has the first content."""
+    reply = Reply(cast(asyncio.WriteTransport, transport), head)
+    answer = StreamAnswer(ANSWERED, reply, b"id", ChatAccount(), Nobody(), strip_usage=False)
+    assert answer.shortcut() is None
+    answer.take(event(b"a"))
+    return answer
+
+
+def test_between_two_events_there_is_a_shortcut() -> None:
     transport = Written()
-    account = ChatAccount()
-    answer = StreamAnswer(
-        ANSWERED, Reply(cast(asyncio.WriteTransport, transport), ASKED), b"id", account, Nobody(), strip_usage=False
-    )
-    framed = [b"%X\r\n%b\r\n" % (len(each), each) for each in map(event, (b"a", b"b", b"c", b"d" * 200))]
-    starts = [each.index(b"\r\n") + 2 for each in framed]
-    for each, start in zip(framed[:2], starts, strict=False):
-        assert not answer.pass_on(each, start)
-        answer.take(each[start:-2])
-    assert [answer.pass_on(each, start) for each, start in zip(framed[2:], starts[2:], strict=True)] == [True, True]
-    assert transport.writes[2:] == framed[2:]
-    assert account.content_events == 4
-    answer.take(b"data:")
-    assert not answer.pass_on(framed[0], starts[0]), "it is the end of a torn event"
-    assert len(transport.writes) == 4
+    answer = begun(transport)
+    shortcut = answer.shortcut()
+    assert shortcut is not None
+    assert shortcut[0] is cast(object, transport)
+    whole = event(b"b")
+    assert shortcut[1](chunk(whole))
+    answer.take(whole[:-1])
+    assert answer.shortcut() is None, "it is the end of a torn event"
+    answer.take(whole[-1:])
+    assert answer.shortcut() is not None
+    answer.take(b"data: [DONE]\n\n")
+    assert answer.shortcut() is None, "nothing should follow"
+
+
+def test_a_client_that_gets_no_chunks_gets_none() -> None:
+    assert begun(Written(), structs.replace(ASKED, modern=False)).shortcut() is None
+
+
+def test_what_took_the_shortcut_is_told_with_the_rest() -> None:
+    told: list[int] = []
+    answer = begun(Written())
+    answer._progress = cast(Nobody, SimpleNamespace(more_tokens=told.append))
+    answer.passed(10)
+    for _ in range(5):
+        answer.take(event(b"c"))
+    assert told == []
+    answer.passed(3)
+    assert told == [18]
+    assert answer._account.content_events == 19

@@ -1,13 +1,14 @@
 """What a response says about itself: its usage, its ends, its errors. Read on a copy, as little as possible.
 
 Of a stream, the events up to the first content are decoded; after that one is decoded only when its bytes show a
-member that matters. A quoted `"usage"` inside a text is written `\\"usage\\"` in JSON, so text is not mistaken for it.
+member that matters (`ordinary.py`).
 """
 
+from collections.abc import Callable
 from typing import Final
 
-from pointsman.wire.openai.alike import Alike
 from pointsman.wire.openai.chunk import Answer, Chunk, Usage, read_chunk, says, usage_from
+from pointsman.wire.openai.ordinary import is_choice_text, is_typed_text, says_text_alone
 from pointsman.wire.sse import data_event, event_data
 
 DONE_EVENT: Final = data_event(b"[DONE]")
@@ -15,19 +16,23 @@ _FINAL: Final = frozenset(("message_stop", "response.completed", "response.incom
 _FAILED: Final = frozenset(("error", "response.failed"))
 
 
-class StreamAccount(Alike):
+class StreamAccount:
     """Sees every event of one stream. `content_events` counts those that carried something generated."""
 
-    __slots__ = ("done", "error", "usage")
+    __slots__ = ("content_events", "done", "error", "usage")
 
     def __init__(self) -> None:
-        super().__init__()
+        self.content_events = 0
         self.done = False
         self.error = b""
         self.usage = Usage()
 
     def see(self, event: bytes) -> bool:
         """Take one raw event; true when it is nothing but the usage of the whole stream."""
+        raise NotImplementedError
+
+    def ordinary(self) -> Callable[[bytes], bool]:
+        """What tells chunks of one event each that, after the first content, are one more of it and nothing else."""
         raise NotImplementedError
 
     def succeeded(self) -> bool:
@@ -50,11 +55,13 @@ class ChatAccount(StreamAccount):
         self._finished: set[int] = set()
 
     def see(self, event: bytes) -> bool:
-        if self.content_events and _says_text_alone(event):
+        if self.content_events and says_text_alone(event):
             self.content_events += 1
-            self._remember(event)
             return False
         return self._see_closely(event_data(event))
+
+    def ordinary(self) -> Callable[[bytes], bool]:
+        return is_choice_text
 
     def succeeded(self) -> bool:
         return not self.error and (self.done or len(self._finished) >= self._choices)
@@ -98,11 +105,12 @@ class TypedAccount(StreamAccount):
             self.error = data
         if "delta" in chunk.type:
             self.content_events += 1
-            if chunk.usage is None and not self.error:
-                self._remember(event)
         self.done = self.done or chunk.type in _FINAL
         self._take_usage(chunk)
         return False
+
+    def ordinary(self) -> Callable[[bytes], bool]:
+        return is_typed_text
 
     def succeeded(self) -> bool:
         return self.done and not self.error
@@ -120,14 +128,3 @@ class TypedAccount(StreamAccount):
         old = self.usage
         cached = old.cached if new.cached is None else new.cached
         self.usage = Usage(new.prompt or old.prompt, new.completion or old.completion, cached)
-
-
-def _says_text_alone(event: bytes) -> bool:
-    """Whether the bytes show that no choice ends here, nothing is counted and nothing went wrong."""
-    return (
-        event.startswith(b"data: {")
-        and b'"finish_reason":null' in event
-        and event.count(b'"finish_reason"') == 1
-        and (b'"usage"' not in event or (b'"usage":null' in event and event.count(b'"usage"') == 1))
-        and b'"error"' not in event
-    )

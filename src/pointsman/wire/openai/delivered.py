@@ -68,11 +68,6 @@ class Delivered:
         self.plain = True
         self._silent: list[int] = []
 
-    def add_text(self, text: bytes) -> None:
-        """One more event of nothing but `text`, the inside of a JSON string."""
-        self.text += text
-        self.tokens += 1
-
     def see(self, event: bytes, *, by_tokens: bool) -> None:
         """An event is about to be delivered."""
         data = event_data(event)
@@ -101,7 +96,8 @@ class Delivered:
         if by_tokens:
             self._see_ids(choice.token_ids or [], spoke)
         elif spoke:
-            self.add_text(text[1:-1])
+            self.text += text[1:-1]
+            self.tokens += 1
 
     def _see_ids(self, ids: list[int], spoke: bool) -> None:
         self._silent += ids

@@ -26,7 +26,7 @@ def rest(body: dict[str, Any], mode: Mode, delivered: Delivered) -> Any:
 def text(*pieces: str) -> Delivered:
     delivered = Delivered()
     for piece in pieces:
-        delivered.add_text(json.dumps(piece)[1:-1].encode())
+        delivered.see(b'data: {"choices":[{"text":%b}]}\n\n' % json.dumps(piece).encode(), by_tokens=False)
     return delivered
 
 

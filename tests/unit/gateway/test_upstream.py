@@ -1,0 +1,96 @@
+"""However a stream reaches us, through the shortcut or past it, its client gets the same; sockets are in tests/e2e."""
+
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fuzz.targets.relay import HEAD, OnePool, Wire, arrived
+
+from pointsman.gateway.upstream import Shortcut, UpstreamSink
+from pointsman.wire.http1.framing import LAST_CHUNK, chunk
+from pointsman.wire.http1.messages import ResponseHead
+
+TEXT = b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"usage":null}\n\n'
+EVENTS = [
+    TEXT,
+    TEXT.replace(b"null", b'"stop"', 1),
+    TEXT.replace(b"\n\n", b"\r\n\r\n"),
+    TEXT[:-1],
+    TEXT + TEXT,
+    TEXT.replace(b'"usage":null', b'"error":{"message":"x"}'),
+    b'data: {"choices":[],"usage":{"prompt_tokens":1}}\n\n',
+    b": ping\n\n",
+    b"\n",
+    b"data: [DONE]\n\n",
+]
+
+
+def damaged(event: bytes, at: int, byte: int) -> bytes:
+    """`event` with one byte changed."""
+    at %= len(event)
+    return event[:at] + bytes((byte,)) + event[at + 1 :]
+
+
+events = st.lists(
+    st.sampled_from([TEXT, *EVENTS])
+    | st.builds(damaged, st.sampled_from(EVENTS), st.integers(0, 200), st.integers(0, 255)),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(events)
+def test_the_shortcut_changes_nothing(events: list[bytes]) -> None:
+    chunks = [chunk(event) for event in events]
+    torn = [part for each in chunks for part in (each[:1], each[1:])]
+    assert arrived([HEAD, *chunks, LAST_CHUNK]) == arrived([HEAD, *torn, LAST_CHUNK])
+
+
+class Listener(UpstreamSink):
+    """Opens a shortcut for chunks of `ab`, and writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes | int | str] = []
+        self.client = Wire()
+
+    def on_response_head(self, head: ResponseHead, length: int | None) -> None:
+        self.heard.append("head")
+
+    def on_response_body(self, data: bytes, *, last: bool) -> None:
+        self.heard.append(data)
+
+    def shortcut(self) -> Shortcut | None:
+        return cast(Shortcut, (self.client, lambda read: read == chunk(b"ab\n")))
+
+    def on_passed(self, count: int) -> None:
+        self.heard.append(count)
+
+    def on_complete(self) -> None:
+        self.heard.append("complete")
+
+
+def test_what_passed_is_told_before_anything_else_and_some_at_a_time() -> None:
+    connection, listener = OnePool().connection, Listener()
+    connection.send(listener, b"", b"")
+    assert not connection.heard
+    for read in (HEAD, chunk(b"x\n"), *[chunk(b"ab\n")] * 20, chunk(b"y"), chunk(b"ab\n"), LAST_CHUNK):
+        connection.data_received(read)
+    assert listener.heard == ["head", b"x\n", 16, 4, b"y", b"ab\n", "complete"]
+    assert listener.client.written == chunk(b"ab\n") * 20
+    assert connection.heard
+
+
+def test_a_shortcut_ends_with_whoever_waited() -> None:
+    connection, listener, second = OnePool().connection, Listener(), Listener()
+    connection.send(listener, b"", b"")
+    for read in (HEAD, chunk(b"x\n"), chunk(b"ab\n"), LAST_CHUNK):
+        connection.data_received(read)
+    connection.send(second, b"", b"")
+    for read in (HEAD, chunk(b"ab\n")):
+        connection.data_received(read)
+    assert listener.heard == ["head", b"x\n", 1, "complete"]
+    connection.close()
+    connection.data_received(chunk(b"ab\n"))
+    for one in (listener, second):
+        assert one.client.written == chunk(b"ab\n")
+    assert second.heard == ["head"]
