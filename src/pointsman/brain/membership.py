@@ -309,14 +309,14 @@ class Membership:
         mean = self._estimates.request_size.mean()
         if mean is None:
             return
-        columns = self._fleet.columns
+        cells = self._fleet.cells
         for row, guessed_at in self._unstated.items():
             if abs(mean - guessed_at) <= GUESS_SHARE * mean:
                 continue
-            tokens = float(columns.kv_capacity[row] * columns.block_tokens[row])
+            tokens = cells.kv_capacity[row] * cells.block_tokens[row]
             if tokens < inf:
                 self._unstated[row] = mean
-                columns.slots[row] = max(1.0, tokens // mean)
+                cells.slots[row] = max(1.0, tokens // mean)
                 self._caps.renew(row, now)
 
     def _learn_load(self, row: int, report: NodeReport) -> None:

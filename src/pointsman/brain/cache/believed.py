@@ -6,11 +6,15 @@ apiece. Eviction takes the oldest touch from its tail and drops the links it sti
 all its ancestors, an ancestor's touch is never older than its descendants': what remains is always closed under
 prefixes, as in an engine that frees a request's blocks in reverse order. Both steps are amortised O(1) a link, and
 whatever the history, memory follows the live links: when stale copies outnumber them, the queue is rebuilt.
+
+Links and the numbers of touches are `Any` where they are only hashed and compared: of a declared integer a compiled
+loop would make a number of the machine and then an object again, at every step.
 """
 
 from array import array
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 STALE_FACTOR = 4
 """Rebuild the queue when it holds this many times the live links."""
@@ -24,8 +28,8 @@ class Believed:
     def __init__(self, capacity: int, newest: int = 0) -> None:
         self.capacity = capacity
         self.newest = newest
-        self.owner: dict[int, int] = {}
-        self.touches: deque[tuple[int, array[int]]] = deque()
+        self.owner: dict[Any, Any] = {}
+        self.touches: deque[tuple[Any, array[Any]]] = deque()
         self._queued = 0
 
     def __len__(self) -> int:
@@ -34,7 +38,7 @@ class Believed:
     def __bool__(self) -> bool:
         return bool(self.owner)
 
-    def depth(self, links: Sequence[int]) -> int:
+    def depth(self, links: Sequence[Any]) -> int:
         """How many leading links are held: a binary search, since what is held is closed under prefixes."""
         low, high = 0, len(links)
         while low < high:
@@ -61,10 +65,13 @@ class Believed:
     def touch(self, links: Sequence[int]) -> list[int]:
         """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
         owner, capacity = self.owner, self.capacity
-        kept = array("Q", links if len(links) <= capacity else links[:capacity])
+        covered: Sequence[Any] = links if len(links) <= capacity else links[:capacity]
+        kept = array("Q", covered)
         self.newest += 1
-        owner.update(dict.fromkeys(links if len(links) <= capacity else kept, self.newest))
-        self.touches.append((self.newest, kept))
+        number: Any = self.newest
+        for link in covered:
+            owner[link] = number
+        self.touches.append((number, kept))
         self._queued += len(kept)
         evicted = self.shrink(capacity) if len(owner) > capacity else []
         if self._queued > STALE_FACTOR * len(owner) + 1024:
@@ -89,7 +96,7 @@ class Believed:
                 self.touches.popleft()
         return evicted
 
-    def undo(self, touch: int, links: Sequence[int]) -> list[int]:
+    def undo(self, touch: Any, links: Sequence[Any]) -> list[int]:
         """Drop those of `links` that `touch` added and no later touch has covered. Returns them.
 
         `links` must be the part of the touched chain that was not held before it: then whatever is held behind one of
@@ -102,7 +109,7 @@ class Believed:
         return undone
 
     def _rebuild(self) -> None:
-        fresh: deque[tuple[int, array[int]]] = deque()
+        fresh: deque[tuple[Any, array[Any]]] = deque()
         for touch, links in self.touches:
             live = array("Q", [link for link in links if self.owner.get(link) == touch])
             if live:

@@ -4,13 +4,14 @@ Strategy: all nodes share one dictionary; the value is an integer with a bit per
 What a node holds is closed under prefixes, so along a chain the set of holders only shrinks. `levels` therefore finds
 each place where the set changes by binary search, not link by link: a few dozen look-ups for a 32k-token prompt,
 every node's depth in one pass. A restarted node gets a fresh bit, which empties it at once; its old bit leaves the
-`live` mask, and the links that still carry it are cleaned a few at a time by later insertions.
+`live` mask, and the links that still carry it are cleaned a few at a time by later insertions. For `Any` see
+`believed.py`; masks that are stored are such, too, so that equal ones stay one object when this is compiled.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class PrefixIndex:
     """Holders of links in believed mode. Rows are fleet rows; depths are counted in links."""
 
     def __init__(self) -> None:
-        self._masks: dict[int, int] = {}
+        self._masks: dict[Any, Any] = {}
         self._live = 0
         self._bit_of: dict[int, int] = {}
         self._held: dict[int, Believed] = {}
@@ -47,7 +48,7 @@ class PrefixIndex:
         self._row_list: list[int] = []
         self._free_bits: list[int] = []
         self._sweeps: list[tuple[int, Iterator[int]]] = []
-        self._interned: dict[int, int] = {}
+        self._interned: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         """Entries in the table, those with only dead bits included until they are swept."""
@@ -91,7 +92,7 @@ class PrefixIndex:
         """The chains sent to `row` of late, oldest first, as far as they are held: up to so many links in all."""
         return self._held[row].newest_chains(links)
 
-    def levels(self, links: Sequence[int]) -> list[tuple[int, int]]:
+    def levels(self, links: Sequence[Any]) -> list[tuple[int, int]]:
         """[(mask, depth)]: the holders whose depth is at least `depth`, masks strictly shrinking, depths rising."""
         found: list[tuple[int, int]] = []
         get = self._masks.get
@@ -112,7 +113,7 @@ class PrefixIndex:
             mask &= get(links[low], 0)
         return self._walk(links, start, mask, found) if mask else found
 
-    def _walk(self, links: Sequence[int], start: int, mask: int, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _walk(self, links: Sequence[Any], start: int, mask: int, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The rest of `levels`, link by link: cheaper where the holders change at almost every link."""
         get = self._masks.get
         for position in range(start, len(links)):
@@ -187,18 +188,18 @@ class PrefixIndex:
         self._held[row] = held
         self._live |= 1 << bit
 
-    def _hold(self, row: int, links: Sequence[int]) -> None:
+    def _hold(self, row: int, links: Sequence[Any]) -> None:
         masks, intern = self._masks, self._intern
-        bit = intern(1 << self._bit_of[row])
+        bit: Any = intern(1 << self._bit_of[row])
         for link in links:
             others = masks.get(link)
             masks[link] = intern(others | bit) if others else bit
 
-    def _drop(self, row: int, links: Sequence[int]) -> None:
+    def _drop(self, row: int, links: Sequence[Any]) -> None:
         keep = ~(1 << self._bit_of[row])
         self._and(links, keep)
 
-    def _and(self, links: Sequence[int], keep: int) -> None:
+    def _and(self, links: Sequence[Any], keep: Any) -> None:
         masks = self._masks
         for link in links:
             rest = masks[link] & keep
@@ -207,7 +208,7 @@ class PrefixIndex:
             else:
                 del masks[link]
 
-    def _intern(self, mask: int) -> int:
+    def _intern(self, mask: Any) -> Any:
         """One object per distinct mask: most entries of a fleet share a few."""
         interned = self._interned
         if len(interned) > _INTERN_LIMIT:
