@@ -20,8 +20,6 @@ from collections import defaultdict
 from heapq import heappop, heappush
 from math import inf
 
-import numpy as np
-
 from pointsman.brain.fleet import Fleet
 
 
@@ -46,7 +44,6 @@ class Ledger:
     """
 
     def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
         self._cells = fleet.cells
         self._prompts: defaultdict[int, dict[Booking, None]] = defaultdict(dict)
         self._turned_at, self._oldest_tokens, self._oldest_pairs = (
@@ -102,16 +99,10 @@ class Ledger:
         self.next_end = ends[0][0] if ends else inf
 
     def refresh(self, now: float) -> None:
-        """Renew how far the nodes are."""
-        columns, rows = self._fleet.columns, len(self._fleet)
-        per_token, per_pair = columns.prefill_per_token[:rows], columns.prefill_per_pair[:rows]
-        elapsed = now - np.frombuffer(self._turned_at)[:rows]
-        due = np.frombuffer(self._oldest_tokens)[:rows] * per_token
-        due += np.frombuffer(self._oldest_pairs)[:rows] * per_pair
-        due += columns.prefill_base[:rows]
-        booked = columns.backlog_tokens[:rows] * per_token + columns.backlog_pairs[:rows] * per_pair
-        done = np.minimum(np.minimum(elapsed, due), booked) - np.maximum(elapsed - due, 0.0)
-        columns.prefilled_seconds[:rows] = np.where(booked > 0.0, done, 0.0)
+        """Renew how far the nodes are; of one where nothing is booked there is nothing to renew."""
+        for row, prompts in self._prompts.items():
+            if prompts:
+                self._renew(row, now)
 
     def running(self, booking: Booking, now: float) -> None:
         """The first token was seen. Repeating is harmless."""
@@ -140,7 +131,7 @@ class Ledger:
         self._oldest_pairs[row] = oldest.backlog_pairs if oldest is not None else 0.0
 
     def _renew(self, row: int, now: float) -> None:
-        """What `refresh` does, for one row."""
+        """How far the node is."""
         cells = self._cells
         per_token, per_pair = cells.prefill_per_token[row], cells.prefill_per_pair[row]
         elapsed = now - self._turned_at[row]
