@@ -91,7 +91,11 @@ class Pool:
         self._fit_cached(row)
 
     def account(self, row: int) -> Account:
-        """The memory of `row` as it is now."""
+        """The memory of `row` as it is now.
+
+        A lease counted under another layout may hold a larger piece than it was counted for: nothing is queued for
+        that, and less may be cached.
+        """
         cells, arena = self._cells, self.arenas.get(row)
         capacity, booked, cached = cells.kv_capacity[row], cells.kv_reserved[row], cells.kv_cached[row]
         if arena is None:
@@ -100,10 +104,16 @@ class Pool:
             largest = free + cached
         else:
             reserved = float(arena.held)
+            cached = min(cached, float(arena.layout.free()))
             free = arena.layout.free() - cached
             largest = float(arena.layout.largest(arena.layout.capacity))
         return Account(
-            capacity=capacity, reserved=reserved, cached=cached, free=free, queued=booked - reserved, largest=largest
+            capacity=capacity,
+            reserved=reserved,
+            cached=cached,
+            free=free,
+            queued=max(0.0, booked - reserved),
+            largest=largest,
         )
 
     def _fit_cached(self, row: int) -> None:

@@ -75,6 +75,17 @@ def test_what_the_engine_queues_is_reserved_beyond_what_it_holds() -> None:
     assert (pool.account(0).free, pool.account(0).external) == (100, pytest.approx(0.2))
 
 
+def test_a_lease_may_hold_more_under_another_layout_than_it_was_counted_for() -> None:
+    fleet, pool = pool_of(62 * 16, kv_layout="size_class", kv_short_share=0.0)
+    pool.cached(0, 62 * 16)
+    assert pool.reserve(0, 17 * 16, 1) == 17
+    pool.lay(0, NodeSpec(url="http://a", kv_tokens=62 * 16, block_tokens=16, kv_layout="buddy"))
+    account = pool.account(0)
+    assert (account.reserved, account.cached, account.free, account.queued) == (32, 30, 0, 0)
+    pool.release(0, 17, 1)
+    assert (fleet.columns.kv_reserved[0], pool.account(0).reserved) == (0, 0)
+
+
 def test_pages_never_lack_a_place() -> None:
     _, pool = pool_of(1600)
     pool.reserve(0, 1600, 1)
