@@ -1,6 +1,5 @@
 """`pointsman cache replay`: a trace's prompts through one prefix cache under each eviction rule."""
 
-import sys
 from collections.abc import Callable
 from functools import cache
 
@@ -14,10 +13,9 @@ from pointsman.brain.cache.evicting import EvictingCache
 from pointsman.brain.cache.eviction import EvictionRule
 from pointsman.brain.costs.step_time import StepTime, prefill_seconds
 from pointsman.config.cache import CacheReplayConfig, cached_trace, rules_of, step_time_of
+from pointsman.observe.command_output import INTERRUPTED, write_json
 from pointsman.workload.rows import Trace
 
-INTERRUPTED = 130
-"""What a shell reports for Ctrl-C."""
 TICKS = 100
 """How often, over a run, the bar moves."""
 
@@ -53,7 +51,7 @@ def main(config: CacheReplayConfig) -> int:
         err.print("pointsman cache replay: interrupted")
         return INTERRUPTED
     if config.json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(as_json(results, trace)), indent=2).decode() + "\n")
+        write_json(as_json(results, trace))
     else:
         tell(results, trace, Console())
     return 0

@@ -5,7 +5,6 @@ the same nodes. Replay: each decision, taken out of the run and made from what i
 again. With another policy the first says how many calls would have started something else.
 """
 
-import sys
 from collections.abc import Iterable
 
 import msgspec
@@ -18,6 +17,7 @@ from pointsman.brain.policies.registry import UnknownPolicy, build
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.config.flags import ConfigError
 from pointsman.config.replay import ReplayConfig, recorded
+from pointsman.observe.command_output import write_json
 from pointsman.observe.replay import JournalError, differences
 from pointsman.observe.snapshot import Snapshot
 
@@ -87,7 +87,7 @@ def _counted(lines: Iterable[bytes], verdict: Verdict) -> Iterable[bytes]:
 
 def _tell(verdict: Verdict, config: ReplayConfig) -> None:
     if config.json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(verdict), indent=2).decode() + "\n")
+        write_json(verdict)
         return
     console = Console(highlight=False)
     who = f"by {config.policy}" if config.policy else "as recorded"

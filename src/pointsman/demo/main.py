@@ -3,14 +3,12 @@
 import asyncio
 import os
 import signal
-import sys
 import tempfile
 from collections.abc import Coroutine
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import uvloop
 from rich.console import Console
 
@@ -20,6 +18,7 @@ from pointsman.clock import unix_seconds
 from pointsman.config.demo import DemoConfig, check_report, read_demo_trace, write_report
 from pointsman.config.flags import ConfigError
 from pointsman.observe.columns import ARROWS, rows_of
+from pointsman.observe.command_output import INTERRUPTED, write_json
 from pointsman.observe.page import Disturbance, Page
 from pointsman.observe.page import Run as PageRun
 from pointsman.observe.pages import MissingExtra, check_libraries
@@ -34,7 +33,6 @@ from .result import Result, Round
 from .run import Plan, compare
 
 TITLE = "Policies on an uneven fleet, one node of which degrades and recovers"
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
 
 
 def main(config: DemoConfig) -> int:
@@ -112,7 +110,7 @@ async def _terminable(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
 
 def _tell(config: DemoConfig, result: Result, err: Console) -> None:
     if config.json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(result.as_json()), indent=2).decode() + "\n")
+        write_json(result.as_json())
     else:
         _print(result, Console())
     if config.report:

@@ -1,8 +1,5 @@
 """`pointsman plan chains`: place the blocks, allocate the cache, simulate if asked, tell."""
 
-import sys
-
-import msgspec
 from rich.console import Console
 from rich.progress import Progress
 
@@ -13,10 +10,8 @@ from pointsman.chains.planner import Layout, Plan, plan
 from pointsman.chains.study import AtLoad, Conditions, study
 from pointsman.config.flags import ConfigError
 from pointsman.config.plan import ChainsConfig, rate_of, rules_of, servers_of, service_of
+from pointsman.observe.command_output import INTERRUPTED, write_json
 from pointsman.plan.tell import as_json, tell
-
-INTERRUPTED = 130
-"""What a shell reports for Ctrl-C."""
 
 
 def chains(config: ChainsConfig) -> int:
@@ -30,8 +25,7 @@ def chains(config: ChainsConfig) -> int:
         err.print("pointsman plan chains: interrupted")
         return INTERRUPTED
     if config.json:
-        document = msgspec.json.encode(as_json(config, found, studied))
-        sys.stdout.write(msgspec.json.format(document, indent=2).decode() + "\n")
+        write_json(as_json(config, found, studied))
     else:
         tell(config, found, studied, Console())
     return 0

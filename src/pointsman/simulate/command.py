@@ -1,24 +1,21 @@
 """What the commands of `pointsman sim` share: checks before the work, progress during it, the exit status after it."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import msgspec
 from rich.console import Console
 
 from pointsman.config.compare import CompareConfig, check_names
 from pointsman.config.flags import ConfigError
 from pointsman.config.outputs import check_output, put_output
 from pointsman.config.sim import built
+from pointsman.observe.command_output import INTERRUPTED, write_json
 from pointsman.observe.pages import MissingExtra, check_libraries
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.jobs import RunFailed, measure_all
 from pointsman.simulate.progress import progress
 
 FAILED = 1
-INTERRUPTED = 130
-"""What a shell reports for Ctrl-C."""
 
 T = TypeVar("T")
 
@@ -63,7 +60,7 @@ def guarded(work: Callable[[], T], command: str, err: Console) -> T | int:
 
 def print_json(document: dict[str, Any]) -> None:
     """On stdout, for programs and people."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    write_json(document)
 
 
 def write(what: str, path: str, text: str, key: str, err: Console) -> None:

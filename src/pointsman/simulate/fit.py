@@ -13,6 +13,7 @@ from rich.table import Table
 from pointsman.config.fit import ENGINE, FitConfig, profile, recorded_lines
 from pointsman.config.flags import ConfigError
 from pointsman.engine.profile import EngineProfile
+from pointsman.observe.command_output import write_json
 from pointsman.sim.fit import Fit
 from pointsman.sim.fit import fit as fit_constants
 from pointsman.sim.fit_comparison import Constants, Errors, TooFew
@@ -35,7 +36,7 @@ def fit(config: FitConfig) -> int:
     except TooFew as error:
         raise ConfigError(f"`recordings`: {error}") from None
     if config.json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        write_json(found)
         return 0
     err.print(_table(found))
     for warning in warnings(found):

@@ -9,8 +9,9 @@ from pointsman.config.compare import CompareConfig
 from pointsman.config.flags import ConfigError
 from pointsman.config.sim import SimConfig
 from pointsman.observe import pages
+from pointsman.observe.command_output import INTERRUPTED
 from pointsman.simulate.cases import cases_of
-from pointsman.simulate.command import FAILED, INTERRUPTED, check, guarded
+from pointsman.simulate.command import FAILED, check, guarded
 from pointsman.simulate.jobs import RunFailed
 
 (CASE,) = cases_of(SimConfig(), ("jffc",))

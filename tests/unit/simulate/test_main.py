@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from pointsman.cli import main
+from pointsman.observe.command_output import INTERRUPTED
 from pointsman.simulate import jobs
 from pointsman.simulate import main as commands
-from pointsman.simulate.command import FAILED, INTERRUPTED
+from pointsman.simulate.command import FAILED
 
 SMALL = ("--seconds", "10", "--rate", "6")
 ONCE = (*SMALL, "--seeds", "1", "--jobs", "1")
