@@ -18,12 +18,12 @@ from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.feedback import FeedbackDesk
 from pointsman.brain.life.retry import RetryBudget
+from pointsman.brain.lives import Lives
 from pointsman.brain.membership import Membership
-from pointsman.brain.model.choice import Choice
-from pointsman.brain.model.errors import NotFound, PointsmanError, PolicyFailed
-from pointsman.brain.model.facts import Ended, FedBack, Placed, PolicyChanged, Queued, Refused
+from pointsman.brain.model.errors import NotFound, PointsmanError
+from pointsman.brain.model.facts import FedBack, PolicyChanged, Queued
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Abort, Order, Refuse, Start, Tell, Wait
+from pointsman.brain.model.orders import Order, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
@@ -34,14 +34,11 @@ from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.brain.tries import Tries, began, upstream_error
+from pointsman.brain.tries import Tries, began
 from pointsman.brain.waiting import WaitingRoom
 
-PATIENCE_FACTOR = 4.0
-"""A first token may take this many times its prediction."""
 REFRESH_SECONDS = 0.1
 """How old time-dependent columns may get before a decision renews them."""
-LEASE_CHECK_SECONDS = 60.0
 
 _FAIL, _BUSY = Verdict.FAIL, Verdict.BUSY  # Python looks up an enumeration's member in ten times the time of a name
 
@@ -70,20 +67,21 @@ class Dispatcher:
         )
         self._retries = RetryBudget(settings)
         self._feedback = FeedbackDesk()
-        self._tickets: dict[int, Ticket] = {}
-        self._tries = Tries(self.fleet, self._retries, self._tickets, self._tell)
         self.accounts = Accounts(settings)
-        self.waiting = WaitingRoom(
-            settings, self.fleet, self.placement, self.accounts, self._agenda, self._tickets, self._place,
-            self._refuse, self._out,
+        self.lives = Lives(
+            settings, self.fleet, self.placement, self.estimates, self.membership, self.accounts, self._retries,
+            self.peers, self._agenda, self._tell, self._out, now,
         )  # fmt: skip
-        self._leases: dict[int, Lease] = {}
-        self._evacuation = Evacuation(self.fleet, self._leases, self._tickets, self._retries, self._agenda, self._out)
-        self._last_ticket = 0
-        self._last_lease = 0
+        tickets = self._tickets = self.lives.tickets
+        leases = self._leases = self.lives.leases
+        self._tries = Tries(self.fleet, self._retries, tickets, self._tell)
+        self.waiting = WaitingRoom(
+            settings, self.fleet, self.placement, self.accounts, self._agenda, tickets, self.lives.place,
+            self.lives.refuse, self._out,
+        )  # fmt: skip
+        self._evacuation = Evacuation(self.fleet, leases, tickets, self._retries, self._agenda, self._out)
         self._refreshed = now
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
-        self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)
 
     def subscribe(self, handlers: Handlers) -> None:
         """Call these handlers, by kind of fact, with what happens from now on."""
@@ -98,9 +96,9 @@ class Dispatcher:
         """
         if self._refresh(now) and self.waiting.queues:
             self.waiting.pump_all(now)
-        ticket = self._ticket(request, now)
+        ticket = self.lives.submitted(request, now)
         refused = self.accounts.admit(ticket, now)
-        first = self._refuse(ticket, refused, now) if refused else self._enter(ticket, now)
+        first = self.lives.refuse(ticket, refused, now) if refused else self._enter(ticket, now)
         return [first, *self._taken()] if self._out else [first]
 
     def cancel(self, ticket_id: int, now: float) -> list[Order]:
@@ -111,7 +109,7 @@ class Dispatcher:
         if ticket.lease is not None:
             return self.finished(ticket.lease.id, CANCELLED, now)
         self.waiting.leave(ticket)
-        self._close(ticket, now, "client_left", CANCELLED.status)
+        self.lives.close(ticket, now, "client_left", CANCELLED.status)
         return self._pumped((ticket.request.model,), now)
 
     def first_token(self, lease_id: int, now: float) -> list[Order]:
@@ -159,10 +157,10 @@ class Dispatcher:
             served = Served(lease.row, self.fleet.generation[lease.row], failed, now)
             self._feedback.remember(ticket.request.tenant, ticket.request.id, served)
         tpot = self.estimates.ended(lease, outcome, now)
-        self._tell_ended(lease, outcome, tpot, not again, now)
+        self.lives.tell_ended(lease, outcome, tpot, not again, now)
         self.membership.ended(lease.row, outcome, now)
         self._tries.interrupted(ticket, lease, outcome, again, now)
-        orders = [self._again(ticket, lease, outcome, now)] if again else self._over(ticket, outcome, now)
+        orders = [self._again(ticket, lease, outcome, now)] if again else self.lives.over(ticket, outcome, now)
         return orders + self._pumped(models, now)
 
     # Nodes
@@ -274,7 +272,8 @@ class Dispatcher:
     def configure(self, settings: BrainSettings, now: float) -> list[Order]:
         """Decide by `settings` from now on, all but the seed. What waits or runs keeps the limits it began with."""
         self.settings = settings = msgspec.structs.replace(settings, seed=self.settings.seed)
-        for part in (self.placement, self.estimates, self.membership, self._retries, self.accounts, self.waiting):
+        estimating = (self.placement, self.estimates, self.membership)
+        for part in (*estimating, self._retries, self.accounts, self.lives, self.waiting):
             part.configure(settings)
         return self._pumped_all(now)
 
@@ -337,105 +336,24 @@ class Dispatcher:
 
     # Inside
 
-    def _ticket(self, request: Request, now: float) -> Ticket:
-        prompt, per_link = self.estimates.size(request)
-        output = self.estimates.output(request)
-        self._last_ticket += 1
-        reserve = self.estimates.reserve(request, output)
-        ticket = Ticket(self._last_ticket, request, prompt, output, reserve, per_link, now)
-        self._tickets[ticket.id] = ticket
-        return ticket
-
     def _enter(self, ticket: Ticket, now: float) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
         if not (self.waiting.queues and self.waiting.anyone_before(ticket)):
-            answer = self._place(ticket, now)
+            answer = self.lives.place(ticket, now)
             if answer is not None:
                 return answer
         position = self.waiting.join(ticket, now)
         if isinstance(position, PointsmanError):
-            return self._refuse(ticket, position, now)
+            return self.lives.refuse(ticket, position, now)
         self._tell(Queued(now, ticket.id, ticket.request, position, self.waiting.expected(ticket, position)))
         if self.waiting.may_go(ticket, position):
             self.waiting.pump((ticket.request.model,), now)
         return Wait(ticket.id, position)
 
-    def _place(self, ticket: Ticket, now: float) -> Start | Refuse | None:
-        """Start the ticket, or refuse it where its policy raises: other tickets' calls must not suffer from that."""
-        view = self.placement.view(ticket, now)
-        if view is None:
-            return None
-        try:
-            answer = self.placement.decide(ticket, view, now)
-        except PolicyFailed as error:
-            return self._refuse(ticket, error, now)
-        if not isinstance(answer, Choice):
-            return None
-        self._last_lease += 1
-        lease = self.placement.book(ticket, view, answer, self._last_lease, now)
-        self.accounts.begun(lease)
-        self._begin(ticket, lease, answer.reason, now)
-        if self.membership.on_probation(lease.row):
-            whole = 0.0 if ticket.request.stream else ticket.output_tokens * float(view.tpot_base[answer.index])
-            self._agenda.add(now + self._patience(lease.expected_s + whole), self._probation_over, lease.id)
-        return Start(ticket.id, lease.id, self.fleet.spec(lease.row), ticket.attempts, self._patience(lease.expected_s))
-
-    def _patience(self, expected: float) -> float:
-        """How long (seconds) what was predicted to take `expected` may take."""
-        settings = self.settings
-        return min(settings.first_token_ceiling_s, max(settings.first_token_floor_s, PATIENCE_FACTOR * expected))
-
-    def _begin(self, ticket: Ticket, lease: Lease, reason: str, now: float) -> None:
-        ticket.lease = lease
-        ticket.attempts += 1
-        self._leases[lease.id] = lease
-        self.placement.remember(lease)
-        self.estimates.sent(lease)
-        chain = ticket.request.chain
-        if chain is not None and chain.links and self.peers.any:
-            self.peers.sent(lease.node, chain.links, ticket.tokens_per_link)
-        if not ticket.request.stream:
-            self.placement.ledger.expect(lease.booking, now + lease.expected_s)
-        self._tell(
-            Placed(
-                now, ticket.id, lease.id, ticket.request, lease.node, ticket.attempts, now - ticket.submitted,
-                ticket.prompt_tokens, lease.overlap_tokens, reason,
-            )
-        )  # fmt: skip
-
     def _again(self, ticket: Ticket, lease: Lease, outcome: Outcome, now: float) -> Order:
         self._tries.again(ticket, lease, outcome, now)
         self._refresh(now)
         return self._enter(ticket, now)
-
-    def _over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
-        if not outcome.delivered and outcome.verdict in (_FAIL, _BUSY, Verdict.INTERRUPTED):
-            return [self._refuse(ticket, upstream_error(outcome), now)]
-        self._forget(ticket)
-        return []
-
-    def _refuse(self, ticket: Ticket, error: PointsmanError, now: float) -> Refuse:
-        self._close(ticket, now, error.code, error.status)
-        return Refuse(ticket.id, error)
-
-    def _close(self, ticket: Ticket, now: float, code: str, status: int) -> None:
-        self._forget(ticket)
-        self._tell(Refused(now, ticket.id, ticket.request, code, status))
-
-    def _forget(self, ticket: Ticket) -> None:
-        del self._tickets[ticket.id]
-        self.accounts.over(ticket)
-        if ticket.retrying:
-            self._retries.done()
-
-    def _tell_ended(self, lease: Lease, outcome: Outcome, tpot: float | None, final: bool, now: float) -> None:
-        ticket = lease.ticket
-        self._tell(
-            Ended(
-                now, ticket.id, lease.id, ticket.request, lease.node, outcome,
-                now - lease.started, tpot, lease.overlap_tokens, final,
-            )
-        )  # fmt: skip
 
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""
@@ -452,20 +370,6 @@ class Dispatcher:
         return self._taken()
 
     # Timed
-
-    def _probation_over(self, lease_id: int, now: float) -> None:  # noqa: ARG002 - called by the agenda
-        """A node on trial has its own time for its one request: else one that hangs would stay on trial for hours."""
-        lease = self._leases.get(lease_id)
-        if lease is not None and lease.first_at is None and self.membership.on_probation(lease.row):
-            self._out.append(Abort(lease.id, "trial_timeout"))
-
-    def _check_leases(self, _: None, now: float) -> None:
-        """Leases are kept in the order they began: look from the oldest until one is young."""
-        for lease in self._leases.values():
-            if now - lease.started < self.settings.lease_s:
-                break
-            self._out.append(Abort(lease.id, "lease_expired"))
-        self._agenda.add(now + LEASE_CHECK_SECONDS, self._check_leases)
 
     def _sample(self, _: None, now: float) -> None:
         self.estimates.sample(now)
