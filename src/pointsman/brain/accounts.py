@@ -6,11 +6,9 @@ from pointsman.brain.admission.fairness import FairShare
 from pointsman.brain.admission.quota import Quotas
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.model.errors import PointsmanError
-from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outcome import FAILURES, Outcome
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.tenant import Tenant
-
-_LOST = (Verdict.FAIL, Verdict.BUSY)
 
 
 class Accounts:
@@ -54,7 +52,7 @@ class Accounts:
         """A lease ended: its tenant is charged for what it was, for nothing where nothing came of it."""
         if self.fair is not None:
             self.fair.ended(lease.id, outcome, lease.ticket.delivered_tokens)
-        if self._quotas.any and (outcome.delivered or outcome.verdict not in _LOST):
+        if self._quotas.any and (outcome.delivered or outcome.verdict not in FAILURES):
             ticket = lease.ticket
             prompt = outcome.prompt_tokens or ticket.prompt_tokens - ticket.delivered_tokens
             answer = max(outcome.completion_tokens, ticket.delivered_tokens + lease.tokens)

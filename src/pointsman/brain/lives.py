@@ -14,7 +14,7 @@ from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.errors import PointsmanError, PolicyFailed
 from pointsman.brain.model.facts import Ended, Placed, Refused
 from pointsman.brain.model.orders import Abort, Order, Refuse, Start
-from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outcome import UNSERVED, Outcome
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.observers import Observers
@@ -25,8 +25,6 @@ from pointsman.brain.tries import upstream_error
 PATIENCE_FACTOR = 4.0
 """A first token may take this many times its prediction."""
 LEASE_CHECK_SECONDS = 60.0
-
-_UNSERVED = (Verdict.FAIL, Verdict.BUSY, Verdict.INTERRUPTED)
 
 
 class Lives:
@@ -114,7 +112,7 @@ class Lives:
 
     def over(self, ticket: Ticket, outcome: Outcome, now: float) -> list[Order]:
         """The ticket's last try ended by `outcome`: close it, with a refusal if its client has no answer yet."""
-        if not outcome.delivered and outcome.verdict in _UNSERVED:
+        if not outcome.delivered and outcome.verdict in UNSERVED:
             return [self.refuse(ticket, upstream_error(outcome), now)]
         self._forget(ticket)
         return []

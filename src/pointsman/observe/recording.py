@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, Queued, Refused
-from pointsman.brain.model.outcome import Verdict
+from pointsman.brain.model.outcome import UNSERVED
 from pointsman.observe.recorded_line import NO_TRY, Life, Lines, Try
 
 MOST_PENDING = 10_000
@@ -27,7 +27,6 @@ LINES_AT_ONCE = 16
 Sink = Callable[[bytes], Any]
 """Takes whole lines."""
 
-_FAILED = (Verdict.FAIL, Verdict.BUSY, Verdict.INTERRUPTED)
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pointsman")
 
@@ -92,7 +91,7 @@ class Recorder:
     def _ended(self, fact: Ended) -> None:
         last = Try(self._tries.pop(fact.lease, None), self._ttft.pop(fact.lease, None), fact)
         self._queued_at.pop(fact.ticket, None)
-        failed = fact.outcome.verdict in _FAILED and not fact.outcome.delivered
+        failed = fact.outcome.verdict in UNSERVED and not fact.outcome.delivered
         if failed or not fact.final:  # a further try or a refusal follows
             self._failed[fact.ticket] = last
         else:

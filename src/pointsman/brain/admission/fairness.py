@@ -13,13 +13,11 @@ service: L_in is the longest prompt, M the most tokens in flight at once (theore
 
 from collections.abc import Mapping
 
-from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outcome import FAILURES, Outcome
 
 INPUT_WEIGHT = 1.0
 OUTPUT_WEIGHT = 2.0
 """An output token costs an engine about twice as much: the weights of the paper, and near those of price lists."""
-
-_LOST = (Verdict.FAIL, Verdict.BUSY)
 
 
 def service(input_tokens: float, output_tokens: float) -> float:
@@ -151,7 +149,7 @@ class FairShare:
 
 def _used(charge: _Charge, outcome: Outcome, before: int) -> tuple[float, float]:
     """Input tokens computed and output tokens."""
-    if outcome.verdict in _LOST and not outcome.delivered:
+    if outcome.verdict in FAILURES and not outcome.delivered:
         return 0.0, 0.0
     computed = charge.input
     if outcome.prompt_tokens and outcome.cached_tokens is not None:

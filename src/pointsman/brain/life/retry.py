@@ -6,10 +6,8 @@ under a share of the active requests, so that a failing fleet is not asked for m
 
 from math import ceil
 
-from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outcome import FAILURES, Outcome
 from pointsman.brain.model.settings import BrainSettings
-
-_FAILED = (Verdict.FAIL, Verdict.BUSY)
 
 
 class RetryBudget:
@@ -25,7 +23,7 @@ class RetryBudget:
 
     def allows(self, outcome: Outcome, attempts: int, active: int) -> bool:
         """Whether a request that ended with `outcome` after `attempts` tries goes to another node."""
-        if outcome.verdict not in _FAILED or outcome.delivered:
+        if outcome.verdict not in FAILURES or outcome.delivered:
             return False
         if attempts >= self._settings.tries:
             return False

@@ -15,6 +15,12 @@ class Verdict(StrEnum):
     INTERRUPTED = "interrupted"  # taken off the node on our own wish: says nothing about it either
 
 
+FAILURES = (Verdict.FAIL, Verdict.BUSY)
+"""The node did not do what was asked of it: where nothing was delivered, another may be asked."""
+UNSERVED = (*FAILURES, Verdict.INTERRUPTED)
+"""The client did not get what it asked for, and did not leave either."""
+
+
 class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One lease's ending. Token counts are what the engine's usage said, 0 where it said nothing.
 
