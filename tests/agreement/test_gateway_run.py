@@ -6,14 +6,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import aiohttp
 import pytest
+from tests.support.simulated import calls
 
 from pointsman.demo.children import free_ports
+from pointsman.observe.calls import Finished
 from pointsman.observe.replay import differences, replay
 
 REQUESTS = 60
+ANSWER_TOKENS = 1000
 
 
 def command(*arguments: object) -> subprocess.Popen[bytes]:
@@ -33,6 +37,7 @@ def fleet(tmp_path: Path) -> Iterator[tuple[str, str, Path, subprocess.Popen[byt
         listen = "127.0.0.1:{data}"
         admin_listen = "127.0.0.1:{admin}"
         journal = "{journal}"
+        resume = "tokens"
         nodes = [{{ url = "http://127.0.0.1:{fast}" }}, {{ url = "http://127.0.0.1:{slow}" }}]
         timeouts = {{ lame_duck_s = 0 }}
         """
@@ -82,3 +87,45 @@ async def test_a_journal_of_the_gateway_replays_to_the_same_choices(
     lines = journal.read_bytes().splitlines()
     assert len(replay(lines)) == REQUESTS
     assert differences(lines) == []
+
+
+async def test_streams_taken_off_a_node_are_told_as_the_simulator_tells_them_and_replay(
+    fleet: tuple[str, str, Path, subprocess.Popen[bytes]],
+) -> None:
+    """An interruption with what it had delivered, a new first token, and an end that counts the whole answer."""
+    data, admin, journal, gateway = fleet
+    async with aiohttp.ClientSession() as session:
+        await until_both_are_up(session, admin)
+        asking = [asyncio.create_task(whole(session, data, number)) for number in range(8)]
+        node = await until_one_writes(session, admin)
+        change = {"drain": True, "limit_s": 0.0}
+        async with session.patch(f"{admin}/nodes/{quote(node, safe='')}", json=change) as answer:
+            assert answer.status == 200, await answer.text()
+        assert all(await asyncio.gather(*asking))
+    gateway.terminate()
+    await asyncio.to_thread(gateway.wait)
+    lines = journal.read_bytes().splitlines()
+    assert differences(lines) == []
+    ended = [call.outcome for call in calls(lines) if isinstance(call, Finished)]
+    interrupted = [outcome for outcome in ended if outcome.verdict == "interrupted"]
+    assert interrupted
+    assert all(outcome.resumable and outcome.new_tokens for outcome in interrupted if outcome.delivered)
+    assert [outcome.completion_tokens for outcome in ended if outcome.verdict == "ok"] == [ANSWER_TOKENS] * 8
+
+
+async def until_one_writes(session: aiohttp.ClientSession, admin: str) -> str:
+    """The id of a node where an answer has begun."""
+    async with asyncio.timeout(30):
+        while True:
+            async with session.get(f"{admin}/nodes") as answer:
+                for node in await answer.json():
+                    if node["running"]:
+                        return str(node["id"])
+            await asyncio.sleep(0.02)
+
+
+async def whole(session: aiohttp.ClientSession, data: str, number: int) -> bool:
+    """Whether a longer answer came to its end."""
+    body = {"model": "m", "stream": True, "max_tokens": ANSWER_TOKENS, "ignore_eos": True}
+    async with session.post(f"{data}/v1/completions", json=body | {"prompt": f"{number} tell me"}) as answer:
+        return (await answer.read()).endswith(b"data: [DONE]\n\n") and answer.status == 200

@@ -7,6 +7,7 @@ from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
 from pointsman.observe.replay import differences, replay
 from pointsman.sim.delays import Delays
 from pointsman.sim.habits import Habits
+from pointsman.sim.incidents import Drain, Failure, Incidents
 
 
 @pytest.mark.parametrize("policy", ["round_robin", "two_choices", "jffc", "fastest_completion"])
@@ -43,3 +44,21 @@ def test_each_lease_is_told_as_the_gateway_would() -> None:
             assert all(isinstance(call, Tokens) and call.count == 16 for call in before[1:])
             assert len(before) - 1 == (end.outcome.completion_tokens - 1) // 16
     assert streams == sum(isinstance(call, Submit) and call.request.stream for call in made)
+
+
+def test_resumed_streams_replay_to_the_same_choices_and_lose_no_token() -> None:
+    failures = (
+        Failure(node="fast-1", begins_s=6.0, ends_s=9.0),
+        Failure(node="slow-2", mode="stop", begins_s=8.0, ends_s=12.0),
+    )
+    drains = (Drain(node="fast-2", begins_s=12.0, ends_s=16.0, within_s=0.5),)
+    what = uneven("fastest_completion", resume=True, incidents=Incidents((), failures, drains))
+    run, lines = journaled(what)
+    assert differences(lines) == []
+    resumed = [record for record in run.records if record.interruptions]
+    assert len(resumed) > 10
+    assert all(record.ok for record in run.records)
+    asked = {
+        dialogue.asks[turn].output_tokens for dialogue in what.demand.dialogues for turn in range(len(dialogue.asks))
+    }
+    assert all(record.output_tokens in asked for record in resumed)

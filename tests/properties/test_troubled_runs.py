@@ -33,7 +33,7 @@ def drawn(seed: int) -> Incidents:
     return Incidents(tuple(slowdowns), tuple(failures))
 
 
-def outcome(seed: int, *, exact: bool) -> list[tuple[object, ...]]:
+def outcome(seed: int, *, exact: bool, resume: bool) -> list[tuple[object, ...]]:
     """What each request came to, after the accounts were found in order."""
     what = uneven(
         POLICIES[seed % 3],
@@ -45,6 +45,7 @@ def outcome(seed: int, *, exact: bool) -> list[tuple[object, ...]]:
         gateways=1 + seed % 3,
         sharing_s=(0.0, 0.1)[seed % 2],
         exact=exact,
+        resume=resume,
     )
     stage = Stage(what, lambda _second: None, None)
     records = stage.run().records
@@ -56,10 +57,15 @@ def outcome(seed: int, *, exact: bool) -> list[tuple[object, ...]]:
         report = node.report(0.0)
         assert (report.running, report.waiting, report.kv_usage) == (0, 0, 0.0)
     return sorted(
-        (one.id, one.node, one.problem, one.tries, round(one.done_s, 6), one.cached_tokens) for one in records
-    )
+        (
+            one.id, one.node, one.problem, one.tries, one.interruptions, round(one.done_s, 6), one.cached_tokens,
+            one.output_tokens, one.gap_s and round(one.gap_s, 6),
+        )
+        for one in records
+    )  # fmt: skip
 
 
+@pytest.mark.parametrize("resume", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_every_request_ends_once_whatever_happens_to_nodes(seed: int) -> None:
-    assert outcome(seed, exact=False) == outcome(seed, exact=True)
+def test_every_request_ends_once_whatever_happens_to_nodes(seed: int, *, resume: bool) -> None:
+    assert outcome(seed, exact=False, resume=resume) == outcome(seed, exact=True, resume=resume)

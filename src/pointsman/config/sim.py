@@ -21,6 +21,7 @@ from pointsman.workload.kinds import ClientKind
 from pointsman.workload.presets import WORKLOADS
 
 Delay = Annotated[float, Meta(ge=0, le=60)]
+OnOff = Literal["off", "on"]
 SpreadName = Literal["in_turn", "by_session"]
 ArrivalsName = Literal["poisson", "gamma", "weibull", "modulated", "ramp", "trace"]
 Part = Literal["all", "first_half", "second_half"]
@@ -72,6 +73,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     plain: Annotated[float, Meta(ge=0, le=1, description="share of requests that ask for no stream")] = 0.0
     leaving: Annotated[float, Meta(ge=0, le=1, description="share of requests whose client may leave early")] = 0.0
     leaving_after_s: Annotated[float, Meta(gt=0, description="mean time after which it does, if not answered")] = 10.0
+    resume: Annotated[OnOff, Meta(description="whether a stream that loses its node goes on elsewhere")] = "off"
     feedback_delay_s: Annotated[Delay, Meta(description="how late tokens and ends of answers are known")] = 0.0
     report_delay_s: Annotated[Delay, Meta(description="how late the answer to a probe is known")] = 0.0
     slo_ttft_s: Annotated[float, Meta(gt=0, description="goodput: longest time to the first token")] = 5.0

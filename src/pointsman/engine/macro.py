@@ -116,6 +116,8 @@ class MacroTimeline:
             seat = self._running.pop(sequence)
             if seat.decoding:
                 sequence.generated = seat.gain + self._begun - (self._stretch is not None)
+                sequence.token_at = now if self._stretch is None else self._stretch.end(self._entered - 1)
+                self._enter_gap(seat)
                 self._totals.generated_tokens += max(0, self._entered - 1)
                 self._batch.leave(seat)
             self._free(seat, self._begun)

@@ -76,7 +76,7 @@ class Sequence:
         self.arrival = 0.0
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None
-        self.token_at = 0.0  # when a token came last: every one, or, many steps at a time, the one before a preemption
+        self.token_at = 0.0  # when a token came last; many steps at a time, only the last one before an interruption
         self.gap_s = 0.0  # the longest time between two tokens, known when it is finished
         self.finished_at: float | None = None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Final
 
+import msgspec
 from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.cache.chain import byte_chain, seed_for, token_chain
@@ -122,8 +123,9 @@ class Intake:
         if wants_ours:
             data = with_usage(data, body)
         resumable = self._resumable(route, request, data) if self._resuming and request.stream else None
-        if resumable is not None and resumable.by_tokens:
-            data = with_ids(resumable)
+        if resumable is not None:
+            request = msgspec.structs.replace(request, resumable=True)
+            data = with_ids(resumable) if resumable.by_tokens else data
         return Work(
             id=request.id.encode(),
             head=head,

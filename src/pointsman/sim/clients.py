@@ -18,7 +18,8 @@ class Clients:
     """Sends each dialogue's requests by `submit`, the next one a pause after the answer; a failed one ends it.
 
     Nothing is sent at `seconds` or later. Who asks for no stream and who leaves when is the same in every run of this
-    seed, whatever happens in it; who leaves is told by `cancel`. `records` grows as requests end.
+    seed, whatever happens in it; who leaves is told by `cancel`. `records` grows as requests end. `resumable`: whether
+    streams may go on elsewhere.
     """
 
     def __init__(
@@ -30,6 +31,8 @@ class Clients:
         seed: int,
         submit: Callable[[Exchange], None],
         cancel: Callable[[Exchange], None],
+        *,
+        resumable: bool = False,
     ) -> None:
         self.records: list[Record] = []
         self._loop = loop
@@ -37,6 +40,7 @@ class Clients:
         self._seconds = seconds
         self._submit = submit
         self._cancel = cancel
+        self._resumable = resumable
         lengths = [len(dialogue.asks) for dialogue in dialogues]
         self._first = np.cumsum([0, *lengths]).tolist()
         self._plain = _plain(dialogues, lengths, habits.plain, seed)
@@ -90,12 +94,14 @@ class Clients:
 
     def _request(self, number: int, turn: int, ask: Ask) -> Request:
         dialogue = self._dialogues[number]
+        stream = not self._plain[self._first[number] + turn]
         return Request(
             id=f"{number}-{turn}",
             model=dialogue.model,
             prompt_tokens=float(ask.prompt_tokens),
             chain=ask.chain(),
-            stream=not self._plain[self._first[number] + turn],
+            stream=stream,
+            resumable=stream and self._resumable,
             priority=dialogue.priority,
             tenant=dialogue.tenant,
             session=dialogue.session,

@@ -96,10 +96,10 @@ class Cluster:
             for lease, _ in gateway.tries_on(name):
                 gateway.fell_silent(lease, until)
 
-    def drain(self, name: str) -> None:
-        """All gateways are told to give the node nothing new."""
+    def drain(self, name: str, within_s: float | None = None) -> None:
+        """All gateways are told to give the node nothing new, and perhaps to empty it within some time."""
         for gateway in self.gateways:
-            gateway.drain(name)
+            gateway.drain(name, within_s)
 
     def undrain(self, name: str) -> None:
         """All gateways are told that it may work again."""
@@ -109,13 +109,14 @@ class Cluster:
     # Between gateways and nodes
 
     def send(self, gateway: Gateway, lease: int, exchange: Exchange, node: SimNode) -> EngineSequence:
-        """A sequence for the exchange; the gateway will hear of it under `lease`."""
+        """A sequence for the exchange, or for what it still lacks; the gateway will hear of it under `lease`."""
         self._made += 1
         key = str(self._made)
         self.tries[key] = gateway, lease
-        ask = exchange.ask
+        ask, had = exchange.ask, exchange.delivered_tokens
         runs = ask.runs(node.node.block_tokens)
-        return EngineSequence(key, ask.prompt_tokens, ask.output_tokens, priority=exchange.engine_priority, runs=runs)
+        prompt, output = ask.prompt_tokens + had, ask.output_tokens - had
+        return EngineSequence(key, prompt, output, priority=exchange.engine_priority, runs=runs)
 
     def abort(self, exchange: Exchange) -> bool:
         """End the exchange's sequence on its node; False if it has none there any more."""

@@ -54,7 +54,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What to run. `seconds`: requests are sent for so long, measured after the share `warm_up` of it.
 
     `spread` brings requests to the `gateways`. They hear of each other every `sharing_s`; with 0, they know how many
-    they are and no more. `exact`: engines take step after step, which costs much more time and changes nothing.
+    they are and no more. `resume`: streams that lose their node go on elsewhere. `exact`: engines take step after
+    step, which costs much more time and changes nothing.
     """
 
     nodes: tuple[Node, ...]
@@ -70,6 +71,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     gateways: int = 1
     spread: Spread = in_turn
     sharing_s: float = 0.0
+    resume: bool = False
     exact: bool = False
     seed: int = 1
 
@@ -147,6 +149,7 @@ class Stage:
             experiment.seed,
             self.cluster.submit,
             self.cluster.cancel,
+            resumable=experiment.resume,
         )
         self._counted: list[list[Counters]] = []
         self._forwards = 0

@@ -4,13 +4,15 @@ Of a streamed answer that is its first token, every sixteenth after it, and the 
 one the end alone. A node's load is known from probes only, asked for when the dispatcher orders them. All of that is
 heard `feedback_s` or `report_s` after it happened; clients are answered at once. As in the gateway, a stream without
 its first token is given up when the patience that came with its order is over, one that has begun when it is silent
-for too long, and a node that was killed refuses connections.
+for too long, and a node that was killed refuses connections. Where a stream is to go on after that, the next node is
+asked for what the client lacks, behind the prompt and what it has.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Protocol
 
+from pointsman.brain.life.resume import interrupts
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
@@ -27,6 +29,8 @@ PROBE_S = 5.0
 """How long a probe is waited for: the gateway's `timeouts.probe_s`."""
 SILENCE_S = 60.0
 """Of a stream that has begun: the gateway's `timeouts.between_tokens_s`."""
+
+_OF_TICKETS = (Start, Wait, Refuse)
 
 Ended = Callable[[Exchange, str], None]
 """Called when an exchange is over for its client: with the code of the error, or ""."""
@@ -97,9 +101,10 @@ class Gateway:
         self._close(exchange, CANCELLED.reason)
         self._execute(orders)
 
-    def drain(self, node: str) -> None:
-        """An operator has the node get nothing new."""
-        self._execute(self.dispatcher.drain(node, self._loop.now))
+    def drain(self, node: str, within_s: float | None = None) -> None:
+        """An operator has the node get nothing new, and perhaps be empty within some time."""
+        now, brain = self._loop.now, self.dispatcher
+        self._execute(brain.drain(node, now) if within_s is None else brain.drain_within(node, within_s, now))
 
     def undrain(self, node: str) -> None:
         """An operator lets the node work again."""
@@ -184,7 +189,7 @@ class Gateway:
         exchange = self._leases.get(lease)
         if exchange is not None and exchange.request.stream:
             if tokens == 1:
-                exchange.first_s = self._loop.now
+                exchange.saw_first(self._loop.now)
             heard = self._heard_first if tokens == 1 else self._heard_tokens
             self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, heard, lease)
 
@@ -200,7 +205,7 @@ class Gateway:
     def fell_silent(self, lease: int, until: float) -> None:
         """The node stands still until then: if that is too long, a stream that has begun is given up."""
         patient_until = self._loop.now + SILENCE_S
-        if self._leases[lease].delivered and until > patient_until:
+        if self._leases[lease].begun and until > patient_until:
             self._loop.at(patient_until, Rank.HEARD, self._miss_tokens, lease)
 
     # What the gateway hears of it
@@ -217,8 +222,8 @@ class Gateway:
         assert sequence is not None
         outcome = Outcome(
             verdict=Verdict.OK,
-            prompt_tokens=sequence.prompt_tokens,
-            completion_tokens=sequence.generated,
+            prompt_tokens=exchange.ask.prompt_tokens,
+            completion_tokens=exchange.answer_tokens,
             cached_tokens=sequence.cached_tokens,
         )
         del self._open[exchange.ticket]
@@ -240,8 +245,8 @@ class Gateway:
 
     def _give_up(self, lease: int) -> None:
         exchange = self._leases.get(lease)
-        if exchange is not None and not exchange.delivered:
-            self._stop(lease, "first_token_timeout", 504)
+        if exchange is not None and not exchange.begun:
+            self._stop(lease, "token_timeout" if exchange.delivered else "first_token_timeout", 504)
 
     def _miss_tokens(self, lease: int) -> None:
         if lease in self._leases:
@@ -250,12 +255,24 @@ class Gateway:
     def _failed(
         self, lease: int, why: str, status: int, *, free: bool = False, verdict: Verdict = Verdict.FAIL
     ) -> None:
-        """A try failed: unless its client has seen a part of it, the dispatcher says what becomes of the request."""
+        """A try is over, and its request is not: the dispatcher says what becomes of that.
+
+        Where it says nothing, the client has a part of its answer and will get no more.
+        """
         exchange = self._leases.pop(lease)
-        delivered = exchange.delivered
-        outcome = Outcome(verdict=verdict, reason=why, status=status, delivered=delivered, free=free)
-        self._execute(self.dispatcher.finished(lease, outcome, self._loop.now))
-        if delivered:
+        resumable = exchange.delivered and exchange.request.resumable
+        outcome = Outcome(
+            verdict=verdict, reason=why, status=status, delivered=exchange.delivered, free=free,
+            resumable=resumable, new_tokens=exchange.new_tokens if resumable else 0,
+        )  # fmt: skip
+        orders = self.dispatcher.finished(lease, outcome, self._loop.now)
+        goes_on = any(isinstance(order, _OF_TICKETS) and order.ticket == exchange.ticket for order in orders)
+        if goes_on and interrupts(outcome):
+            exchange.interruptions += 1
+        if goes_on and resumable and exchange.sequence is not None:
+            exchange.keep(self._wires.nodes[exchange.node].last_token_s(exchange.sequence))
+        self._execute(orders)
+        if not goes_on:
             self._close(exchange, why)
 
     def _close(self, exchange: Exchange, problem: str) -> None:

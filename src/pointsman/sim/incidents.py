@@ -13,6 +13,7 @@ from pointsman.sim.loop import Loop, Rank
 
 Begin = Annotated[float, Meta(ge=0, description="second it begins")]
 End = Annotated[float, Meta(ge=0, description="second it ends")]
+Span = Annotated[float, Meta(ge=0)]
 NodeName = Annotated[str, Meta(description="name of the node")]
 LEAST_CAPACITY = 0.01
 """Of a node's own, however long it is away: what it did while it was there is still put into proportion."""
@@ -51,11 +52,17 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Drain(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The gateway is told to give a node no new work for a while, or from then on."""
+    """The gateway is told to give a node no new work for a while, or from then on.
+
+    With `within_s`, what still runs there after so many seconds goes elsewhere.
+    """
 
     node: NodeName
     begins_s: Begin
     ends_s: Annotated[End | None, Meta(description="second it is undrained; never if left out")] = None
+    within_s: Annotated[
+        Span | None, Meta(description="seconds it may finish what it has; as long as it takes if left out")
+    ] = None
 
     @property
     def lost(self) -> float:
@@ -105,7 +112,7 @@ def _halves(one: Incident, cluster: Cluster) -> tuple[Happening, Happening]:
     if isinstance(one, Slowdown):
         return lambda _: node.slow_down(one.factor), lambda _: node.slow_down(1.0)
     if isinstance(one, Drain):
-        return lambda _: cluster.drain(name), lambda _: cluster.undrain(name)
+        return lambda _: cluster.drain(name, one.within_s), lambda _: cluster.undrain(name)
     if one.mode == "kill":
         return lambda _: cluster.kill(name), lambda _: node.restart()
     return lambda _: cluster.stop(name, end_of(one)), lambda _: node.go_on()
@@ -117,7 +124,8 @@ def told(one: Incident) -> str:
     if isinstance(one, Slowdown):
         return f"{one.node} is {one.factor:g} times slower {until}."
     if isinstance(one, Drain):
-        return f"{one.node} is drained {until}."
+        limit = "" if one.within_s is None else f", within {one.within_s:g} s"
+        return f"{one.node} is drained {until}{limit}."
     return f"{one.node} {'is dead' if one.mode == 'kill' else 'stands still'} {until}."
 
 

@@ -74,6 +74,10 @@ class SimNode:
         self._schedule()
         return aborted
 
+    def last_token_s(self, sequence: Sequence) -> float:
+        """When a sequence that was aborted got its last token."""
+        return sequence.token_at + self._stood_s
+
     def slow_down(self, factor: float) -> None:
         """What begins from now on takes `factor` times as long as the profile says; 1 is well again."""
         self._factor = factor

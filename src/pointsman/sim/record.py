@@ -5,9 +5,10 @@ from pointsman.observe.comparison import Sample
 
 class Record(Sample, frozen=True):
     """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any.
+    `interruptions`: how often it was taken off a node, or lost it, and was asked of another one.
 
     `waited_s`: seconds until it was sent to a node first, `placed_s`: when it was sent to its last; None for never.
-    `gap_s`: longest time between two tokens of a stream as its engine made them, None unless there are two.
+    `gap_s`: longest time between two tokens of a stream as its engines made them, None unless there are two.
     """
 
     id: str = ""
@@ -18,3 +19,4 @@ class Record(Sample, frozen=True):
     placed_s: float | None = None
     gap_s: float | None = None
     tenant: str = ""
+    interruptions: int = 0

@@ -21,6 +21,7 @@ class Recorded(Sampled):
     waited_s: Numbers
     gap_s: Numbers
     tries: NDArray[np.intp]
+    interruptions: NDArray[np.intp]
     dialogue: NDArray[np.intp]
 
     @classmethod
@@ -34,5 +35,6 @@ class Recorded(Sampled):
             waited_s=np.array([one.waited_s for one in records], dtype=float),
             gap_s=np.array([one.gap_s for one in records], dtype=float),
             tries=np.array([one.tries for one in records], dtype=np.intp),
+            interruptions=np.array([one.interruptions for one in records], dtype=np.intp),
             dialogue=np.array([one.dialogue for one in records], dtype=np.intp),
         )

@@ -74,8 +74,8 @@ class Summary(Figures, frozen=True):
     of the other nine. `in_flight`: requests on a node, standard deviation and coefficient of variation over the nodes.
     `long_dialogues`: share of those with LONG_TURNS or more, begun in the window, of which no request failed. `busy`:
     mean share of the window nodes were in steps; `node_ms_per_token`: that time by tokens generated. Counts of the
-    whole run: `preemptions`, `evictions` (blocks), `forwards` (to where the cache is, against the score), `retries` (of
-    requests sent in the window).
+    whole run: `preemptions`, `evictions` (blocks), `forwards` (to where the cache is, against the score). Counts of
+    requests sent in the window: `retries`, and `interruptions` after which they went on elsewhere.
     """
 
     ttft_p90_s: float | None
@@ -103,6 +103,7 @@ class Summary(Figures, frozen=True):
     evictions: float
     forwards: float
     retries: float
+    interruptions: float = 0.0
 
 
 def summarized(
@@ -143,7 +144,8 @@ def summarized(
         preemptions=sum(node.preemptions for node in did),
         evictions=sum(node.evictions for node in did),
         forwards=forwards,
-        retries=int(np.maximum(0, sent.tries - 1).sum()),
+        retries=int(np.maximum(0, sent.tries - 1 - sent.interruptions).sum()),
+        interruptions=int(sent.interruptions.sum()),
     )
 
 

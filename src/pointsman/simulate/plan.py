@@ -50,6 +50,7 @@ class Plan(msgspec.Struct, frozen=True):
             gateways=config.gateways,
             spread=by_session if config.spread == "by_session" else in_turn,
             sharing_s=config.sharing_s,
+            resume=config.resume == "on",
             seed=config.seed + number,
         )
 

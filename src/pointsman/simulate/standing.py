@@ -67,6 +67,7 @@ MANY = (
     Column(("evic-", "tions"), "blocks", _figure("evictions"), ".0f"),
     Column(("for-", "wards"), "", _figure("forwards"), ".0f"),
     Column(("re-", "tries"), "", _figure("retries"), ".0f", "lower"),
+    Column(("inter-", "ruptions"), "", _figure("interruptions"), ".0f", "lower"),
 )
 """Everything a comparison tells of a policy in one number."""
 

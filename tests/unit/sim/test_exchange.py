@@ -21,7 +21,7 @@ def test_a_stream_has_its_first_token() -> None:
     one = exchange(stream=True)
     one.begin("n", 1, served(5), 1.25)
     assert not one.delivered
-    one.first_s = 1.5
+    one.saw_first(1.5)
     assert one.delivered
     record = one.record(2.0)
     assert (record.ok, record.ttft_s, record.cached_tokens, record.output_tokens) == (True, 0.5, 48, 5)
@@ -61,3 +61,28 @@ def test_the_longest_gap_is_that_of_a_stream_with_two_tokens() -> None:
         gaps.append(one.record(2.0).gap_s)
     assert gaps == [0.25, None, None]
     assert one.record(2.0, "broken").gap_s is None
+
+
+def test_what_was_delivered_before_an_interruption_stays() -> None:
+    one = exchange(stream=True)
+    one.begin("n", 1, served(2), 1.25)
+    one.saw_first(1.5)
+    assert one.new_tokens == 2
+    one.keep(1.75)
+    assert (one.delivered_tokens, one.new_tokens, one.answer_tokens) == (2, 0, 2)
+    one.begin("m", 2, rest := served(3), 2.0)
+    rest.cached_tokens = 0
+    one.saw_first(2.5)
+    record = one.record(3.0)
+    assert (record.first_s, record.output_tokens, record.cached_tokens) == (1.5, 5, 48)
+    assert record.gap_s == 0.75
+
+
+def test_a_try_that_brought_nothing_keeps_nothing() -> None:
+    one = exchange(stream=True)
+    one.begin("n", 1, served(0), 1.25)
+    one.keep(0.0)
+    one.begin("m", 2, served(5), 2.0)
+    one.saw_first(2.5)
+    record = one.record(3.0)
+    assert (record.first_s, record.output_tokens, record.gap_s) == (2.5, 5, 0.0)

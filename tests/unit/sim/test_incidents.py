@@ -87,8 +87,8 @@ def test_what_a_silent_node_never_began_is_answered_elsewhere() -> None:
     assert {(report.reason, report.seconds) for report in failed} == {("timeout", 5.0)}
 
 
-def _ran(demand: object, incidents: Incidents, nodes: int) -> tuple[list[Record], list[bytes]]:
-    what = experiment("round_robin", demand, quick_nodes(nodes), incidents=incidents)  # type: ignore[arg-type]
+def _ran(demand: object, incidents: Incidents, nodes: int, **more: object) -> tuple[list[Record], list[bytes]]:
+    what = experiment("round_robin", demand, quick_nodes(nodes), incidents=incidents, **more)  # type: ignore[arg-type]
     result, lines = journaled(what)
     return sorted(result.records, key=lambda record: record.sent_s), lines
 
@@ -99,6 +99,54 @@ def test_a_drained_node_finishes_what_it_has_and_gets_nothing_until_the_end() ->
     assert all(record.ok for record in records)
     assert {record.node for record in records if 5.5 < record.sent_s < 12.5} == {"n-2"}
     assert {record.node for record in records if record.sent_s > 12.5} == {"n-1", "n-2"}
+
+
+def ends(lines: list[bytes]) -> list[Finished]:
+    """How leases ended that were not simply through."""
+    return [call for call in calls(lines) if isinstance(call, Finished) and call.outcome.verdict != "ok"]
+
+
+def test_a_stream_that_loses_its_node_goes_on_elsewhere_behind_what_was_delivered() -> None:
+    demand = rows_demand((4.0, 100, 500), (4.1, 100, 10))
+    (record, _), lines = _ran(demand, KILLED, nodes=2, resume=True)
+    assert (record.ok, record.node, record.tries, record.interruptions) == (True, "n-2", 2, 1)
+    assert (record.prompt_tokens, record.output_tokens) == (100, 500)
+    assert record.first_s == pytest.approx(4.02), "its first token stays the first one that its client saw"
+    (lost,) = (call.outcome for call in ends(lines))
+    assert (lost.reason, lost.resumable, lost.new_tokens) == ("reset", True, 99)
+    recomputed_s = (100 + 99) / 10_000 + 0.01
+    assert record.done_s == pytest.approx(5.0 + recomputed_s + 400 * 0.01)
+    assert record.gap_s == pytest.approx(recomputed_s, abs=0.011)
+    whole = [call.outcome for call in calls(lines) if isinstance(call, Finished) and call.outcome.verdict == "ok"][-1]
+    assert (whole.prompt_tokens, whole.completion_tokens) == (100, 500)
+
+
+def test_a_stream_on_a_node_that_falls_silent_goes_on_when_patience_is_over() -> None:
+    (record, _), _ = _ran(rows_demand((4.0, 100, 500), (4.1, 100, 500)), STOPPED_LONG, nodes=2, resume=True)
+    assert (record.ok, record.interruptions, record.output_tokens) == (True, 1, 500)
+    assert record.gap_s == pytest.approx(65.0 - 5.0 + 0.03, abs=0.02)
+
+
+def test_a_node_that_is_drained_within_a_limit_is_emptied_then() -> None:
+    drained = Incidents(drains=(Drain(node="n-1", begins_s=5.0, within_s=1.0),))
+    (record, other), lines = _ran(rows_demand((4.0, 100, 500), (4.1, 100, 500)), drained, nodes=2, resume=True)
+    assert (record.ok, record.interruptions, record.node, other.interruptions) == (True, 1, "n-2", 0)
+    (end,) = ends(lines)
+    assert (end.now, end.outcome.verdict, end.outcome.reason) == (6.0, "interrupted", "drain")
+
+
+def test_without_resume_such_a_stream_ends_with_its_part() -> None:
+    drained = Incidents(drains=(Drain(node="n-1", begins_s=5.0, within_s=1.0),))
+    (record, _), _ = _ran(rows_demand((4.0, 100, 500), (4.1, 100, 500)), drained, nodes=2)
+    assert (record.ok, record.problem, record.done_s, record.interruptions) == (False, "drain", 6.0, 0)
+
+
+def test_a_stream_that_was_interrupted_three_times_is_lost_with_its_next_node() -> None:
+    order = ("n-1", "n-3", "n-5", "n-4")
+    failures = tuple(Failure(node=node, begins_s=5.0 + second) for second, node in enumerate(order))
+    (record,), lines = _ran(rows_demand((4.0, 100, 900)), Incidents(failures=failures), nodes=5, resume=True)
+    assert (record.ok, record.problem, record.interruptions, record.tries) == (False, "reset", 3, 4)
+    assert record.output_tokens == sum(end.outcome.new_tokens for end in ends(lines))
 
 
 @pytest.mark.parametrize("policy", ["round_robin", "fastest_completion"])

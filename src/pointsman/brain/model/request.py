@@ -27,6 +27,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted.
 
     `ttft_slo_s` is within how many seconds of its submission the client wants the first token, if it said so.
+    `resumable` tells that its stream can be taken off a node at any time, and the rest be asked of another one.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     chain: Chain | None = None
     max_tokens: int | None = None
     stream: bool = False
+    resumable: bool = False
     priority: float = 1.0
     ttft_slo_s: float | None = None
     tenant: str = ""

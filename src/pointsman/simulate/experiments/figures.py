@@ -55,6 +55,7 @@ FIGURES = {
     "busy": Figure("busy", "%", ".0f", "", 100),
     "preemptions": Figure("preemptions", "", ".0f"),
     "retries": Figure("retries", "", ".0f"),
+    "interruptions": Figure("interruptions", "", ".0f"),
     f"{CAPACITY}90": Figure("highest rate, 90 % in SLO", "/s", ".2f", "higher"),
     f"{CAPACITY}99": Figure("highest rate, 99 % in SLO", "/s", ".2f", "higher"),
 }
