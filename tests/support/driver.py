@@ -128,17 +128,20 @@ class TestDriver:
         assert self.dispatcher.at_rest()
         assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
         for name in SHARED:
-            column = getattr(self.dispatcher.fleet.columns, name)
+            column = getattr(self.dispatcher.fleet.columns, name).copy()
+            if name == "kv_reserved":
+                column[: len(self.dispatcher.fleet)] -= self._kept()
             assert not column.any(), f"{name} is not zero at rest: {column[column != 0]}"
 
     def check_memory(self) -> None:
-        """Every block of every node is reserved, cached or free; pieces belong to leases that run."""
+        """Every block of every node is reserved, kept ready, cached or free; pieces belong to leases that run."""
         dispatcher = self.dispatcher
         pool = dispatcher.placement.pool
         for row in dispatcher.fleet.rows():
             account = pool.account(row)
-            assert account.reserved + account.cached + account.free == account.capacity, f"row {row}: {account}"
-            assert min(account.reserved, account.cached, account.free, account.queued) >= 0.0, f"row {row}: {account}"
+            parts = account.reserved, account.preallocated, account.cached, account.free
+            assert sum(parts) == account.capacity, f"row {row}: {account}"
+            assert min(*parts, account.queued) >= 0.0, f"row {row}: {account}"
             assert account.largest <= account.free + account.cached, f"row {row}: {account}"
             arena = pool.arenas.get(row)
             assert arena is None or arena.leases() <= {
@@ -161,12 +164,18 @@ class TestDriver:
             sums["backlog_tokens"][lease.row] += lease.booking.backlog_tokens
             sums["context_tokens"][lease.row] += lease.booking.context_tokens
             sums["kv_reserved"][lease.row] += lease.blocks
+        sums["kv_reserved"] += self._kept()
         for name, expected in sums.items():
             actual = getattr(dispatcher.fleet.table, name)
             assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases and others say {expected}"
         self.check_memory()
         open_tickets = {lease.ticket.id for lease in leases}
         assert len(open_tickets) == len(leases), "a ticket has two leases"
+
+    def _kept(self) -> np.ndarray:
+        """Blocks of each row that are kept ready."""
+        pool = self.dispatcher.placement.pool
+        return np.array([float(pool.aside(row)) for row in range(len(self.dispatcher.fleet))])
 
     def settled(self) -> None:
         """Between calls: the driver's and the brain's books agree."""

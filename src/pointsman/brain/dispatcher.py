@@ -19,6 +19,7 @@ from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.feedback import FeedbackDesk
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.lives import Lives
+from pointsman.brain.manager import Manager
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.errors import NotFound, PointsmanError
 from pointsman.brain.model.facts import FedBack, PolicyChanged, Queued
@@ -80,6 +81,7 @@ class Dispatcher:
             self.lives.refuse, self._out,
         )  # fmt: skip
         self._evacuation = Evacuation(self.fleet, leases, tickets, self._retries, self._agenda, self._out)
+        self.manager = Manager(settings, self.placement, self.waiting, tickets, self._agenda)
         self._refreshed = now
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
 
@@ -275,6 +277,7 @@ class Dispatcher:
         estimating = (self.placement, self.estimates, self.membership)
         for part in (*estimating, self._retries, self.accounts, self.lives, self.waiting):
             part.configure(settings)
+        self.manager.configure(settings)
         return self._pumped_all(now)
 
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:

@@ -11,6 +11,7 @@ import numpy as np
 from pointsman.brain.admission.isolation import Isolation
 from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
+from pointsman.brain.cache.prealloc import Preallocation
 from pointsman.brain.cache.trust import Trust
 from pointsman.brain.fleet import Fleet, Found
 from pointsman.brain.lease import Lease, Ticket
@@ -53,6 +54,7 @@ class Placement:
         self.ledger = Ledger(fleet)
         self.isolation = Isolation(settings, fleet)
         self.pool = Pool(fleet)
+        self.prealloc = Preallocation(settings.cache, fleet, self.pool)
         self.index = PrefixIndex()
         self._trust = Trust()
         self._room: dict[int, tuple[float, float]] = {}
@@ -64,6 +66,7 @@ class Placement:
         """Go by `settings` from now on."""
         self._settings = settings
         self.isolation.configure(settings)
+        self.prealloc.configure(settings.cache)
 
     def policy(self, ticket: Ticket) -> Policy:
         """The policy that decides for the ticket."""
@@ -92,6 +95,7 @@ class Placement:
             priority=ticket.request.priority,
             reserve_tokens=ticket.reserve_tokens,
             places=self._places(ticket, rows) if self.pool.arenas else None,
+            kept=self._kept(ticket, rows) if self.prealloc.on else None,
             cells=fleet.cells,
         )
 
@@ -142,6 +146,8 @@ class Placement:
         lease.context_at_start = before
         if self.isolation.on:
             self.isolation.begun(lease_id, row, prompt)
+        if self.prealloc.on:
+            self._take_kept(lease, now)
         lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
         return lease
 
@@ -174,6 +180,8 @@ class Placement:
         if lease.booking.open:
             self.pool.release(lease.row, lease.blocks, lease.id)
             self.isolation.ended(lease.id)
+            if self.prealloc.on:
+                self.prealloc.ended(lease.id, now)
         self.ledger.release(lease.booking, now)
 
     def unlearn(self, lease: Lease) -> None:
@@ -200,6 +208,7 @@ class Placement:
     def resized(self, row: int) -> None:
         """The node's KV memory changed: its layout follows now, its room in links at the next insertion."""
         self.pool.relay(row)
+        self.prealloc.forget(row)
         self._trust.forget(row)
         self._room.pop(row, None)
 
@@ -286,6 +295,23 @@ class Placement:
         """For each of `rows` whether its layout has a place for the ticket."""
         tokens = ticket.prompt_tokens + ticket.reserve_tokens
         return np.array([self.pool.place(row, tokens) for row in rows.tolist()], dtype=np.intp)
+
+    def keeps_for(self, ticket: Ticket) -> bool:
+        """Whether some node keeps memory ready that would do for the ticket: it takes nobody's place in a queue."""
+        tokens = ticket.prompt_tokens + ticket.reserve_tokens
+        return self.prealloc.on and self.prealloc.ready(ticket.request.model, tokens)
+
+    def _kept(self, ticket: Ticket, rows: Rows) -> Floats | None:
+        """Blocks that each of `rows` keeps ready for requests like this one."""
+        return self.prealloc.offered(ticket.request.model, ticket.prompt_tokens + ticket.reserve_tokens, rows)
+
+    def _take_kept(self, lease: Lease, now: float) -> None:
+        """Give the lease, whose blocks are about to be reserved, what is kept ready for it."""
+        ticket = lease.ticket
+        model, tokens = ticket.request.model, ticket.prompt_tokens + ticket.reserve_tokens
+        if not ticket.attempts:
+            self.prealloc.arrived(model, tokens, now)
+        self.prealloc.begun(lease.id, lease.row, model, tokens, now)
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:
         """Set the row's room in links, unless what it follows from has hardly moved."""

@@ -69,8 +69,8 @@ class WaitingRoom:
             self._reorder()
 
     def anyone_before(self, ticket: Ticket) -> bool:
-        """Whether others already wait where `ticket` would."""
-        return self._key(ticket) in self.queues
+        """Whether others already wait where `ticket` would, and it has no memory of its own that is kept ready."""
+        return self._key(ticket) in self.queues and not self._placement.keeps_for(ticket)
 
     def join(self, ticket: Ticket, now: float) -> int | PointsmanError:
         """Wait at the end: the position (1 = next), or the error that the queue is full."""

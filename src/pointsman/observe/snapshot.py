@@ -52,6 +52,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     gateways: int
     priority: float
     places: list[int] | None = None
+    kept: Numbers | None = None
 
     @classmethod
     def of(cls, fact: Decided, policy: Policy) -> "Snapshot":
@@ -67,6 +68,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
             rows=view.nodes.tolist(),
             overlap=_numbers(view.overlap),
             places=None if view.places is None else view.places.tolist(),
+            kept=None if view.kept is None else _numbers(view.kept),
             columns={name: _numbers(getattr(columns, name)) for name in COLUMNS},
             **{name: getattr(view, name) for name in _SCALARS},
         )
@@ -79,6 +81,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
             overlap=_array(self.overlap),
             whole=True,
             places=None if self.places is None else np.array(self.places, dtype=np.intp),
+            kept=None if self.kept is None else _array(self.kept),
             **{name: getattr(self, name) for name in _SCALARS},
         )
 

@@ -1,11 +1,12 @@
-"""Blocks of KV memory per node: reserved by live leases, cached and evictable, free.
+"""Blocks of KV memory per node: reserved by live leases, kept ready for some, cached and evictable, free.
 
 Strategy: nearly all engines keep KV in pages, where any free block is as good as another, and there the columns are the
 whole account. A node that lays memory out otherwise (`kv_layout`) has an arena beside its columns, which knows places;
 where no node has one, all that costs is the question whether there are any.
 
 The engine itself decides what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
-What is neither reserved nor cached is free.
+What is neither reserved, nor kept ready for a class of requests, nor cached is free. The column of what is reserved
+counts what is kept ready, too: for all but that class it is taken.
 """
 
 from math import ceil, inf
@@ -28,6 +29,7 @@ class Pool:
         self._cells = fleet.cells
         self._specs: dict[int, NodeSpec] = {}
         self.arenas: dict[int, Arena] = {}
+        self._aside: dict[int, int] = {}
 
     def lay(self, row: int, spec: NodeSpec) -> None:
         """The node at `row` lays its memory out as `spec` says, in blocks of the size that its column says.
@@ -41,6 +43,7 @@ class Pool:
 
     def forget(self, row: int) -> None:
         """The node at `row` has left."""
+        self.set_aside(row, 0)
         self._specs.pop(row, None)
         self.arenas.pop(row, None)
 
@@ -67,7 +70,7 @@ class Pool:
 
         The engine queues what does not fit, so reserved may exceed the capacity.
         """
-        blocks = -int(-tokens // self._cells.block_tokens[row])
+        blocks = self.blocks(row, tokens)
         if self.arenas and row in self.arenas:
             blocks = self.arenas[row].reserve(lease, blocks)
         self._cells.kv_reserved[row] += blocks
@@ -80,10 +83,31 @@ class Pool:
         if self.arenas and row in self.arenas:
             self.arenas[row].release(lease)
 
+    def blocks(self, row: int, tokens: float) -> int:
+        """Blocks of `row` that hold `tokens`."""
+        return -int(-tokens // self._cells.block_tokens[row])
+
+    def room(self, row: int) -> float:
+        """Blocks of `row` that are not taken, evictable ones among them; below 0 where more is booked than there is."""
+        return self._cells.kv_capacity[row] - self._cells.kv_reserved[row]
+
+    def aside(self, row: int) -> int:
+        """Blocks of `row` that are kept ready."""
+        return self._aside.get(row, 0)
+
+    def set_aside(self, row: int, blocks: int) -> None:
+        """So many blocks of `row` are kept ready from now on, in all."""
+        before = self._aside.pop(row, 0)
+        if blocks:
+            self._aside[row] = blocks
+        if blocks != before:
+            self._cells.kv_reserved[row] += blocks - before
+            self._fit_cached(row)
+
     def place(self, row: int, tokens: float) -> int:
         """Whether the layout of `row` has a place for `tokens`: NOW, LATER or NEVER. Pages always have."""
         arena = self.arenas.get(row)
-        return NOW if arena is None else arena.place(-int(-tokens // self._cells.block_tokens[row]))
+        return NOW if arena is None else arena.place(self.blocks(row, tokens))
 
     def cached(self, row: int, tokens: float) -> None:
         """The index believes `tokens` of prefixes on `row`."""
@@ -97,10 +121,12 @@ class Pool:
         that, and less may be cached.
         """
         cells, arena = self._cells, self.arenas.get(row)
-        capacity, booked, cached = cells.kv_capacity[row], cells.kv_reserved[row], cells.kv_cached[row]
+        capacity, cached, aside = cells.kv_capacity[row], cells.kv_cached[row], float(self._aside.get(row, 0))
+        booked = cells.kv_reserved[row] - aside
         if arena is None:
             reserved = min(booked, capacity)
-            free = capacity - reserved - cached
+            aside = min(aside, capacity - reserved)
+            free = capacity - reserved - aside - cached
             largest = free + cached
         else:
             reserved = float(arena.held)
@@ -110,6 +136,7 @@ class Pool:
         return Account(
             capacity=capacity,
             reserved=reserved,
+            preallocated=aside,
             cached=cached,
             free=free,
             queued=max(0.0, booked - reserved),

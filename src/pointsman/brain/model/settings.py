@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from pointsman.brain.model.cache_settings import CacheSettings
 from pointsman.brain.model.tenant import Tenant
 
 Quantile = Annotated[float, Meta(gt=0, le=1)]
@@ -65,3 +66,4 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     busy_s: Annotated[float, Meta(ge=0, description="how long back-pressure lowers a node's score")] = 5.0
     recovery_sample_s: Annotated[float, Meta(ge=0.01, description="spacing of the load samples for recovery")] = 10.0
     peak_decay_s: Annotated[float, Meta(gt=0, description="decay time of the response-time peaks")] = 10.0
+    cache: CacheSettings = CacheSettings()

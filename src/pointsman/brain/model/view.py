@@ -209,7 +209,8 @@ class View:
     it was given, a list or an array. `now` is seconds, `draw` 64 uniform bits, `sequence` the count of decisions for
     this model, `memo` what the model's choices last left behind. `ttft_objective` (seconds) scales backlog into load;
     `gateways` is how many gateways share the nodes. `cells`, where given, are those that `columns` alias.
-    `places`, where some node's memory is not in pages, tells NEVER, LATER or NOW for each candidate.
+    `places`, where some node's memory is not in pages, tells NEVER, LATER or NOW for each candidate. `kept`, where some
+    keep memory ready for requests like this, are those blocks: they count as reserved, but not for this request.
     """
 
     def __init__(
@@ -230,6 +231,7 @@ class View:
         priority: float = 1.0,
         reserve_tokens: float | None = None,
         places: Rows | None = None,
+        kept: Floats | None = None,
         cells: Cells | None = None,
     ) -> None:
         self.columns = columns
@@ -240,6 +242,7 @@ class View:
         self.output_tokens = output_tokens
         self.reserve_tokens = output_tokens if reserve_tokens is None else reserve_tokens
         self.places = places
+        self.kept = kept
         self.now = now
         self.sequence = sequence
         self.draw = draw
@@ -342,7 +345,8 @@ class View:
     @property
     def fits(self) -> Flags:
         """Whether the needed blocks are free, or cached and not the very ones this request reuses."""
-        return self._fit_beside(self.kv_reserved, NOW)
+        reserved = self.kv_reserved
+        return self._fit_beside(reserved if self.kept is None else reserved - self.kept, NOW)
 
     @property
     def fits_empty(self) -> Flags:
@@ -385,4 +389,5 @@ class View:
             priority=self.priority,
             reserve_tokens=self.reserve_tokens,
             places=None if self.places is None else self.places[candidates],
+            kept=None if self.kept is None else self.kept[candidates],
         )

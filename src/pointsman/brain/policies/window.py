@@ -26,11 +26,20 @@ def stacked(views: Sequence[View]) -> View:
         reserve_tokens=cast(Any, np.array([[view.reserve_tokens] for view in views])),
         priority=cast(Any, np.array([[view.priority] for view in views])),
         places=None if first.places is None else np.stack([cast(Rows, view.places) for view in views]),
+        kept=_kept(views),
         now=first.now,
         whole=first.whole,
         ttft_objective=first.ttft_objective,
         gateways=first.gateways,
     )
+
+
+def _kept(views: Sequence[View]) -> Floats | None:
+    """What is kept ready for each of the tickets; None where that is nothing for all."""
+    if all(view.kept is None for view in views):
+        return None
+    nothing = np.zeros(len(views[0]))
+    return np.stack([nothing if view.kept is None else view.kept for view in views])
 
 
 def regrets(scores: Scores, open_: Flags, alone: Floats) -> Floats:

@@ -4,13 +4,15 @@ import msgspec
 
 
 class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Blocks. reserved + cached + free = capacity, whatever happens; `queued` waits in the engine beyond that.
+    """Blocks. reserved + preallocated + cached + free = capacity, whatever happens; `queued` waits beyond that.
 
-    `largest` is the largest request that would get its memory now, what is cached being given up for it.
+    `preallocated` are kept ready for some requests. `largest` is the largest other request that would get its memory
+    now, what is cached being given up for it.
     """
 
     capacity: float
     reserved: float
+    preallocated: float = 0.0
     cached: float
     free: float
     queued: float
