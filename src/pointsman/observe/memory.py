@@ -18,11 +18,12 @@ Mode = Literal["believed"]
 
 
 class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """One node, in blocks of `block_tokens`: reserved + cached + free = capacity, which is null where it is unknown.
+    """One node, in blocks of `block_tokens`. reserved + preallocated + cached + free = capacity, null where unknown.
 
-    `queued` are blocks booked beyond what the engine can hold now. `largest` is the largest request that would get its
-    memory at once. `unused_tokens` are reserved by blocks that are not needed whole (internal fragmentation),
-    `fragmentation` the share of free and cached blocks that no single request could have (external), 0..1.
+    `preallocated` are kept ready for classes of requests; `queued` are booked beyond what the engine can hold now.
+    `largest` is the largest request that would get its memory at once. `unused_tokens` are reserved by blocks that are
+    not needed whole (internal fragmentation), `fragmentation` the share of free and cached blocks that no single
+    request could have (external), 0..1.
     """
 
     node: str
@@ -31,6 +32,7 @@ class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
     block_tokens: int
     capacity: int | None
     reserved: int
+    preallocated: int
     cached: int
     free: int | None
     queued: int
@@ -48,6 +50,7 @@ class FleetMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     capacity: int
     reserved: int
+    preallocated: int
     cached: int
     free: int
     queued: int
@@ -102,7 +105,7 @@ def fleet(nodes: Iterable[NodeMemory], blocked: int) -> FleetMemory:
     known = [each for each in nodes if each.capacity is not None]
     sums = {
         name: sum(getattr(each, name) * each.block_tokens for each in known)
-        for name in ("capacity", "reserved", "cached", "free", "queued")
+        for name in ("capacity", "reserved", "preallocated", "cached", "free", "queued")
     }
     largest = max((_largest(each) for each in known), default=0)
     available = sums["free"] + sums["cached"]
@@ -125,6 +128,7 @@ def _node(dispatcher: Dispatcher, row: int, unused: int) -> NodeMemory:
         block_tokens=int(dispatcher.fleet.cells.block_tokens[row]),
         capacity=_known(account.capacity),
         reserved=int(account.reserved),
+        preallocated=int(account.preallocated),
         cached=int(account.cached),
         free=_known(account.free),
         queued=int(account.queued),

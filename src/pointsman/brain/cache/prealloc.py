@@ -3,7 +3,8 @@
 Strategy: what is kept is taken out of a node's free blocks beforehand, so everyone else sees the node that much fuller,
 and a request of the class that much emptier (`offered`). Nothing else in a decision knows of classes. Which classes get
 how much where is worked out anew about every second (`renew`): what configuration promises, and as much as the demand
-of late asks for. It goes back when the class is not used, and while others starve.
+of late asks for; of several gateways before the nodes each keeps its part. It goes back when the class is not used, and
+while others starve.
 
 Only paged memory is kept: elsewhere a promise would need a place, and fragment what it is to spare.
 """
@@ -88,7 +89,8 @@ class Preallocation:
         """Promise anew, `starving` nothing, and keep what is promised where there is room."""
         settings = self._settings
         for standby in self._in_order(now):
-            wanted = 0 if starving else standby.requests(settings.demand_memory_s, settings.unused_s, now)
+            requests = 0 if starving else standby.requests(settings.demand_memory_s, settings.unused_s, now)
+            wanted = -(-requests // self._fleet.bounds.gateways)
             rows = self._rows(standby) if wanted else []
             standby.promised = {row: wanted * self._pool.blocks(row, standby.up_to_tokens) for row in rows}
             touched = {*standby.kept, *rows}

@@ -36,7 +36,7 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     unused_s: Annotated[Seconds, Meta(description="memory kept for a class is given back after so long without it")] = (
         300.0
     )
-    starve_s: Annotated[Seconds, Meta(description="all of it is given back while anyone waits for longer")] = 10.0
+    starve_s: Annotated[Seconds, Meta(description="all of it is given back while anyone waits for longer")] = 20.0
     warm_nodes: Annotated[Count, Meta(description="nodes that are to hold a hot prefix; 0 = nothing is warmed")] = 0
     warm_hits: Annotated[Seconds, Meta(description="prompts of late that must share a prefix for it to be hot")] = 3.0
     warm_tokens: Annotated[AtLeastOne, Meta(description="shorter prefixes are not worth it")] = 256
