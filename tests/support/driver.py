@@ -6,6 +6,7 @@ import numpy as np
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Lease
+from pointsman.brain.life.resume import MOST_INTERRUPTIONS
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -23,7 +24,9 @@ FAILED = Outcome(verdict=Verdict.FAIL, reason="reset", delivered=False)
 class TestDriver:
     """Holds what a gateway would: the tickets that wait, the leases that run, and how each ticket ended.
 
-    `others` is what it heard that other gateways book, by node; `told` what it told them.
+    `others` is what it heard that other gateways book, by node; `told` what it told them. `delivered` are the tokens
+    each client has of an answer that has begun. While `slow`, aborts wait in `late` until they are carried out. Without
+    `resumes` nothing that has begun goes on elsewhere.
     """
 
     __test__ = False
@@ -40,6 +43,12 @@ class TestDriver:
         self.submitted = 0
         self.others: dict[str, Booked] = {}
         self.told: list[Share] = []
+        self.waits_since: dict[int, float] = {}
+        self.delivered: dict[int, int] = {}
+        self.new_tokens: dict[int, int] = {}
+        self.slow = False
+        self.late: list[Abort] = []
+        self.resumes = True
 
     def add(self, name: str, *models: str, up: bool = True, **more: object) -> None:
         spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
@@ -62,21 +71,37 @@ class TestDriver:
         return first.ticket
 
     def first_token(self, lease: int) -> None:
+        if lease in self.running:
+            self.delivered.setdefault(self.running[lease], 0)
         self.obey(self.dispatcher.first_token(lease, self.now))
 
+    def tokens(self, lease: int, count: int) -> None:
+        if lease in self.running:
+            self.new_tokens[lease] = self.new_tokens.get(lease, 0) + count
+        self.obey(self.dispatcher.tokens(lease, count, self.now))
+
+    def lost(self, lease: int, reason: str, verdict: Verdict = Verdict.FAIL) -> Outcome:
+        """How a try ends whose node is lost, or taken away."""
+        begun = self.running[lease] in self.delivered
+        new_tokens = self.new_tokens.get(lease, 0)
+        return Outcome(
+            verdict=verdict, reason=reason, delivered=begun, resumable=begun and self.resumes, new_tokens=new_tokens
+        )
+
     def finish(self, lease: int, outcome: Outcome = DONE) -> None:
-        ticket = self.running.pop(lease)
-        self.node_of.pop(lease)
+        ticket = self._over(lease)
         orders = self.dispatcher.finished(lease, outcome, self.now)
         again = any(isinstance(order, Start | Wait | Refuse) and order.ticket == ticket for order in orders)
         if not again:
             self._end(ticket, outcome.verdict)
+        elif outcome.new_tokens and ticket not in self.ended:
+            self.delivered[ticket] = self.delivered.get(ticket, 0) + outcome.new_tokens
         self.obey(orders)
 
     def cancel(self, ticket: int) -> None:
         self.waiting.discard(ticket)
         for lease in [lease for lease, of in self.running.items() if of == ticket]:
-            del self.running[lease], self.node_of[lease]
+            self._over(lease)
         self._end(ticket, "cancelled")
         self.obey(self.dispatcher.cancel(ticket, self.now))
 
@@ -104,6 +129,7 @@ class TestDriver:
                     self._start(order)
                 case Wait():
                     self.waiting.add(order.ticket)
+                    self.waits_since[order.ticket] = self.now
                 case Refuse():
                     cause = order.error.__cause__
                     assert cause is None or isinstance(cause, ZeroDivisionError), f"a policy raised: {cause!r}"
@@ -114,19 +140,30 @@ class TestDriver:
                 case Tell():
                     self.told.append(order.share)
                 case Abort():
-                    verdict = Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL
-                    self.finish(order.lease, Outcome(verdict=verdict, reason=order.why, delivered=False))
+                    self.late.append(order)
+        if not self.slow:
+            self.carry_out()
         self.check()
+
+    def carry_out(self) -> None:
+        """Stop what was to be stopped, as far as it has not ended meanwhile."""
+        late, self.late = self.late, []
+        for order in late:
+            if order.lease in self.running:
+                verdict = Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL
+                self.finish(order.lease, self.lost(order.lease, order.why, verdict))
 
     def rest(self) -> None:
         """End everything and require that nothing is left."""
         while self.running or self.waiting:
-            for lease in list(self.running):
-                self.finish(lease)
-            for ticket in list(self.waiting):
-                self.cancel(ticket)
+            while self.running:
+                self.finish(min(self.running))
+            while self.waiting:
+                self.cancel(min(self.waiting))
         assert self.dispatcher.at_rest()
         assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
+        assert self.dispatcher.placement.isolation.at_rest(), "a long prompt is still counted"
+        assert not self.dispatcher._retries.in_flight, "a retry is still counted"
         for name in SHARED:
             column = getattr(self.dispatcher.fleet.columns, name).copy()
             if name == "kv_reserved":
@@ -184,6 +221,9 @@ class TestDriver:
         assert set(self.dispatcher._leases) == set(self.running)
         assert set(self.dispatcher._tickets) == self.waiting | set(self.running.values())
         assert not self.waiting & set(self.ended)
+        for ticket in self.dispatcher.tickets():
+            assert ticket.delivered_tokens == self.delivered.get(ticket.id, 0), "another rest is asked for"
+            assert ticket.interruptions <= MOST_INTERRUPTIONS, "interrupted too often"
 
     def _start(self, order: Start) -> None:
         self.waiting.discard(order.ticket)
@@ -204,6 +244,12 @@ class TestDriver:
         else:
             assert state in (NodeState.UP, NodeState.JOINING), f"work for a node that is {state}"
         assert fleet.table.outstanding[row] <= max(1.0, fleet.table.slots[row]), "more than the node has room for"
+
+    def _over(self, lease: int) -> int:
+        """Forget the lease; its ticket."""
+        self.node_of.pop(lease)
+        self.new_tokens.pop(lease, None)
+        return self.running.pop(lease)
 
     def _end(self, ticket: int, how: str) -> None:
         assert ticket not in self.ended, f"ticket {ticket} ended twice: {self.ended[ticket]}, {how}"

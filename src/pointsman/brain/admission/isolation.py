@@ -59,6 +59,10 @@ class Isolation:
             if not self._running[row]:
                 del self._running[row]
 
+    def at_rest(self) -> bool:
+        """Whether no long prompt runs."""
+        return not self._row_of and not self._running
+
     def _with_room(self, rows: Rows) -> Rows:
         settings = self._settings
         if settings.long_context_requests and len(self._row_of) >= settings.long_context_requests:

@@ -86,3 +86,13 @@ def test_a_node_of_long_prompts_on_trial_keeps_nobody_else_waiting() -> None:
     assert nodes(driver, SHORT, 3) == ["a", "a", "a"]
     assert nodes(driver, LONG, 1) == ["b"]
     driver.rest()
+
+
+def test_what_ended_is_no_longer_counted() -> None:
+    driver = TestDriver(long_context_tokens=1000, long_context_requests=1)
+    driver.add("a")
+    isolation = driver.dispatcher.placement.isolation
+    ticket = driver.submit(tokens=2000)
+    assert not isolation.at_rest()
+    driver.cancel(ticket)
+    assert isolation.at_rest()

@@ -1,0 +1,57 @@
+"""What a life may begin with, and be changed to."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from pointsman.brain.model.tenant import Tenant
+
+POLICIES = (
+    "least_requests",
+    "round_robin",
+    "two_choices",
+    "least_response_time",
+    "fastest_recovery",
+    "hybrid",
+    "jffc",
+    "fastest_free",
+    "fastest_completion",
+    "greedy",
+    "session",
+)
+HOLDING = ("fastest_free", "fastest_completion", "greedy")
+ORDERS = ("fcfs", "priority", "edf", "utility", "fair")
+LAYOUTS = ("paged", "size_class", "buddy")
+LONGEST_WAIT_S = 9.0
+
+TENANTS = (
+    (),
+    (Tenant(name="t", concurrent=4, requests_per_minute=90.0, weight=2.0),),
+    (Tenant(name="*", concurrent=3), Tenant(name="t", tokens_per_minute=3000.0, weight=0.5)),
+)
+APART: tuple[dict[str, Any], ...] = (
+    {},
+    {"long_context_tokens": 300, "long_context_per_node": 1},
+    {"long_context_tokens": 200, "long_context_nodes": ("b",), "short_on_long_nodes": "idle"},
+    {"long_context_tokens": 400, "long_context_nodes": ("a", "c"), "long_context_requests": 2},
+)
+"""How long prompts are kept apart."""
+
+
+def changeable() -> st.SearchStrategy[dict[str, Any]]:
+    """Settings of the brain that may be others at any time."""
+    one = st.fixed_dictionaries(
+        {
+            "queue_limit": st.integers(0, 5),
+            "queue_timeout_s": st.floats(0.1, LONGEST_WAIT_S),
+            "slow_start_s": st.sampled_from([0.0, 3.0]),
+            "tries": st.integers(1, 3),
+            "order": st.sampled_from(ORDERS),
+            "overtake_limit": st.sampled_from([0, 1, 50]),
+            "overtake_service": st.sampled_from([0.0, 4.0]),
+            "fair_locality_tokens": st.sampled_from([0.0, 500.0]),
+            "window": st.sampled_from([1, 3, 64]),
+            "tenants": st.sampled_from(TENANTS),
+        }
+    )
+    return st.builds(lambda settings, apart: settings | apart, one, st.sampled_from(APART))
