@@ -8,7 +8,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Lease
 from pointsman.brain.life.resume import MOST_INTERRUPTIONS
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
@@ -49,6 +49,7 @@ class TestDriver:
         self.slow = False
         self.late: list[Abort] = []
         self.resumes = True
+        self.warm_ups: dict[int, Warm] = {}
 
     def add(self, name: str, *models: str, up: bool = True, **more: object) -> None:
         spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
@@ -105,6 +106,10 @@ class TestDriver:
         self._end(ticket, "cancelled")
         self.obey(self.dispatcher.cancel(ticket, self.now))
 
+    def warmed(self, warm: int, ok: bool = True) -> None:
+        del self.warm_ups[warm]
+        self.obey(self.dispatcher.warmed(warm, ok, self.now))
+
     def tick(self, seconds: float = 0.0) -> None:
         self.now += seconds
         self.obey(self.dispatcher.tick(self.now))
@@ -137,6 +142,8 @@ class TestDriver:
                     self._end(order.ticket, order.error.code)
                 case Probe():
                     self.probes.append(order.node.name)
+                case Warm():
+                    self.warm_ups[order.warm] = order
                 case Tell():
                     self.told.append(order.share)
                 case Abort():
@@ -155,7 +162,9 @@ class TestDriver:
 
     def rest(self) -> None:
         """End everything and require that nothing is left."""
-        while self.running or self.waiting:
+        while self.running or self.waiting or self.warm_ups:
+            for warm in list(self.warm_ups):
+                self.warmed(warm)
             while self.running:
                 self.finish(min(self.running))
             while self.waiting:
@@ -181,9 +190,9 @@ class TestDriver:
             assert min(*parts, account.queued) >= 0.0, f"row {row}: {account}"
             assert account.largest <= account.free + account.cached, f"row {row}: {account}"
             arena = pool.arenas.get(row)
-            assert arena is None or arena.leases() <= {
-                lease.id for lease in dispatcher._leases.values() if lease.row == row
-            }, f"row {row}: a lease that has ended holds memory"
+            held = {lease.id for lease in dispatcher._leases.values() if lease.row == row}
+            held |= {-number for number, one in dispatcher.manager.warming.open.items() if one.booking.row == row}
+            assert arena is None or arena.leases() <= held, f"row {row}: a lease that has ended holds memory"
 
     def check(self) -> None:
         """The invariants: accounts equal the sums of their leases; every ticket is in one place."""
@@ -201,6 +210,12 @@ class TestDriver:
             sums["backlog_tokens"][lease.row] += lease.booking.backlog_tokens
             sums["context_tokens"][lease.row] += lease.booking.context_tokens
             sums["kv_reserved"][lease.row] += lease.blocks
+        for warm_up in dispatcher.manager.warming.open.values():
+            booking = warm_up.booking
+            sums["outstanding"][booking.row] += 1
+            sums["backlog_tokens"][booking.row] += booking.backlog_tokens
+            sums["context_tokens"][booking.row] += booking.context_tokens
+            sums["kv_reserved"][booking.row] += warm_up.blocks
         sums["kv_reserved"] += self._kept()
         for name, expected in sums.items():
             actual = getattr(dispatcher.fleet.table, name)

@@ -37,6 +37,7 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.brain.tries import Tries, began
 from pointsman.brain.waiting import WaitingRoom
+from pointsman.brain.warming import Warming
 
 REFRESH_SECONDS = 0.1
 """How old time-dependent columns may get before a decision renews them."""
@@ -81,7 +82,8 @@ class Dispatcher:
             self.lives.refuse, self._out,
         )  # fmt: skip
         self._evacuation = Evacuation(self.fleet, leases, tickets, self._retries, self._agenda, self._out)
-        self.manager = Manager(settings, self.placement, self.waiting, tickets, self._agenda)
+        warming = Warming(settings.cache, self.fleet, self.placement, self.peers, tickets, self._tell, self._out)
+        self.manager = Manager(settings, self.placement, self.waiting, warming, tickets, self._agenda)
         self._refreshed = now
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
 
@@ -246,6 +248,15 @@ class Dispatcher:
         counted = counted and self.membership.complaint(served.row, served.ended, now)
         self._tell(FedBack(now, node or "", report, counted))
 
+    def warmed(self, warm: int, ok: bool, now: float) -> list[Order]:
+        """A warm-up that was ordered ended, `ok` if the node computed it. Repeating is harmless."""
+        row = self.manager.warming.ended(warm, ok, now)
+        if row is None:
+            return []
+        models = self.fleet.models[row]
+        self.membership.settle(row, now)
+        return self._pumped(models, now)
+
     # Other gateways before the same nodes
 
     def share(self, now: float) -> list[Order]:
@@ -335,7 +346,7 @@ class Dispatcher:
 
     def at_rest(self) -> bool:
         """Whether no ticket or lease is open."""
-        return not self._tickets and not self._leases
+        return not self._tickets and not self._leases and not self.manager.warming.open
 
     # Inside
 

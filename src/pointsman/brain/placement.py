@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pointsman.brain.admission.isolation import Isolation
+from pointsman.brain.cache.hot import HotPrefixes
 from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.prealloc import Preallocation
@@ -56,6 +57,7 @@ class Placement:
         self.pool = Pool(fleet)
         self.prealloc = Preallocation(settings.cache, fleet, self.pool)
         self.index = PrefixIndex()
+        self.hot = HotPrefixes(settings.cache.demand_memory_s)
         self._trust = Trust()
         self._room: dict[int, tuple[float, float]] = {}
         self._decisions = 0
@@ -67,6 +69,7 @@ class Placement:
         self._settings = settings
         self.isolation.configure(settings)
         self.prealloc.configure(settings.cache)
+        self.hot.memory_s = settings.cache.demand_memory_s
 
     def policy(self, ticket: Ticket) -> Policy:
         """The policy that decides for the ticket."""
@@ -148,6 +151,8 @@ class Placement:
             self.isolation.begun(lease_id, row, prompt)
         if self.prealloc.on:
             self._take_kept(lease, now)
+        if self._settings.cache.warm_nodes:
+            self._note_shared(ticket, view.most_overlap, now)
         lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
         return lease
 
@@ -295,6 +300,13 @@ class Placement:
         """For each of `rows` whether its layout has a place for the ticket."""
         tokens = ticket.prompt_tokens + ticket.reserve_tokens
         return np.array([self.pool.place(row, tokens) for row in rows.tolist()], dtype=np.intp)
+
+    def _note_shared(self, ticket: Ticket, tokens: float, now: float) -> None:
+        """Some node holds the ticket's first `tokens`: a prompt before it began alike."""
+        chain, per_link = ticket.request.chain, ticket.tokens_per_link
+        if chain is not None and tokens >= per_link > 0.0:
+            shared = chain.links[: round(tokens / per_link)]
+            self.hot.hit(ticket.request.model, shared, per_link, ticket.id, now)
 
     def keeps_for(self, ticket: Ticket) -> bool:
         """Whether some node keeps memory ready that would do for the ticket: it takes nobody's place in a queue."""

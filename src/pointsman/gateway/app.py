@@ -36,6 +36,7 @@ from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.gateway.urgency import Urgency
+from pointsman.gateway.warmer import Warmer
 
 BACKLOG = 4096
 """Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn)."""
@@ -84,6 +85,8 @@ class Gateway:
         self._probes = Probes(self._targets, timeouts, clock, loop)
         self.driver = Driver(dispatcher, clock, loop, self._probes.start)
         self._probes.driver = self.driver
+        self._warmer = Warmer(self._targets, loop, self.driver.warmed)
+        self.driver.warm = self._warmer.start
         self.continuing = Continuing(self._serving, self._targets, clock, loop)
         self._front = self._new_front()
         self._server = Server(self._front, self._deadlines, clock, timeouts, limits, self._peers())
@@ -236,6 +239,7 @@ class Gateway:
         self._server.abort()
         self._probes.stop()
         self.continuing.stop()
+        self._warmer.stop()
         self.driver.stop()
         self._deadlines.stop()
         self._targets.close()

@@ -10,12 +10,13 @@ from typing import Final, Protocol
 
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.sharing import PeerReport, Share
 from pointsman.clock import Clock
+from pointsman.gateway.work import Work
 
 WAKE_GRAIN_S: Final = 0.005
 """The brain is woken up to this much late, so that thousands of small deadlines a second share their alarms."""
@@ -33,6 +34,9 @@ class Party(Protocol):
     def interrupted(self, lease: int, why: str) -> None: ...
 
     def end(self, error: PointsmanError) -> None: ...
+
+    @property
+    def work(self) -> Work: ...
 
 
 class Brain(Protocol):
@@ -52,6 +56,8 @@ class Brain(Protocol):
 
     def feedback(self, report: ClientReport, now: float) -> list[Order]: ...
 
+    def warmed(self, warm: int, ok: bool, now: float) -> list[Order]: ...
+
     def share(self, now: float) -> list[Order]: ...
 
     def hear(self, report: PeerReport, now: float) -> list[Order]: ...
@@ -70,7 +76,10 @@ class Brain(Protocol):
 
 
 class Driver:
-    """Between the brain and what it orders about. `tell` takes what other gateways are to know."""
+    """Between the brain and what it orders about.
+
+    `tell` takes what other gateways are to know, `warm` orders to warm a node, with the work they name if it is open.
+    """
 
     def __init__(
         self,
@@ -88,6 +97,7 @@ class Driver:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_due = float("inf")
         self.tell: Callable[[Share], object] = _nobody
+        self.warm: Callable[[Warm, Work | None], object] = self._not_warmed
 
     @property
     def open_requests(self) -> int:
@@ -129,6 +139,10 @@ class Driver:
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._clock.now()))
 
+    def warmed(self, warm: int, ok: bool) -> None:
+        """A warm-up ended, `ok` if its node computed it."""
+        self.execute(self.dispatcher.warmed(warm, ok, self._clock.now()))
+
     def call(self, action: Callable[[float], Sequence[Order]]) -> None:
         """Any other call into the brain: `action(now)` returns its orders."""
         self.execute(action(self._clock.now()))
@@ -165,6 +179,9 @@ class Driver:
             self._abort(order)
         elif isinstance(order, Tell):
             self.tell(order.share)
+        elif isinstance(order, Warm):
+            party = self._parties.get(order.ticket)
+            self.warm(order, None if party is None else party.work)
 
     def _start(self, order: Start) -> None:
         party = self._parties.get(order.ticket)
@@ -182,6 +199,10 @@ class Driver:
             party.interrupted(order.lease, order.why)
         else:
             party.aborted(order.lease, order.why)
+
+    def _not_warmed(self, order: Warm, _work: Work | None) -> None:
+        """There is nobody to do it."""
+        self.warmed(order.warm, False)
 
     def _set_alarm(self, due: float) -> None:
         if self._alarm is not None:

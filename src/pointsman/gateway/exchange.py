@@ -60,7 +60,7 @@ class Relaying:
 
 
 class Exchange:
-    """One request under way. `connection` is told of its end, unless that came before it was set."""
+    """One request under way, to do `work`. `connection` is told of its end, unless that came before it was set."""
 
     __slots__ = (
         "_attempt",
@@ -72,14 +72,14 @@ class Exchange:
         "_shared",
         "_splice",
         "_ticket",
-        "_work",
         "connection",
         "over",
+        "work",
     )
 
     def __init__(self, shared: Relaying, work: Work, reply: Reply) -> None:
         self._shared = shared
-        self._work = work
+        self.work = work
         self._reply = reply
         self._splice = Splice(work, work.asked, reply) if work.asked is not None else None
         self._attempt: Attempt | None = None
@@ -96,7 +96,7 @@ class Exchange:
         shared = self._shared
         shared.deadlines.watch(self)
         try:
-            self._ticket = shared.driver.submit(self._work.request, self)
+            self._ticket = shared.driver.submit(self.work.request, self)
         except Exception:
             self.broken()
 
@@ -167,14 +167,14 @@ class Exchange:
             self._give_up(self._ending or _FAILED)
 
     def broken(self) -> None:
-        _log.exception("request %s failed inside the gateway", self._work.id.decode())
+        _log.exception("request %s failed inside the gateway", self.work.id.decode())
         self._give_up(PointsmanError("internal error"))
 
     # Time
 
     def check(self, now: float) -> None:
         """End the request when the client's own limit, or the patience of its try, is over."""
-        if now >= self._work.expires:
+        if now >= self.work.expires:
             self.end(_DEADLINE)
         elif self._attempt is not None and not self._paused:
             self._attempt.check(now)
@@ -189,7 +189,7 @@ class Exchange:
 
     def _try(self, order: Start) -> None:
         shared, splice = self._shared, self._splice
-        work = self._work if splice is None else splice.work()
+        work = self.work if splice is None else splice.work()
         target = shared.targets.of(order.node)
         self._attempt = Attempt(
             work, order, target, self._reply, self, shared.clock, shared.timeouts, shared.loop, splice
@@ -213,7 +213,7 @@ class Exchange:
         elif self._kept is not None:
             reply.send(self._kept.lines, self._kept.body)
         else:
-            reply.refuse(error, self._work.id)
+            reply.refuse(error, self.work.id)
         self._end()
 
     def _end(self) -> None:

@@ -151,6 +151,12 @@ class Feedback(_Call, frozen=True, tag="feedback"):
     now: float
 
 
+class Warmed(_Call, frozen=True, tag="warmed"):
+    warm: int
+    ok: bool
+    now: float
+
+
 class Share(_Call, frozen=True, tag="share"):
     now: float
 
@@ -183,6 +189,7 @@ Call = (
     | Finished
     | Report
     | Feedback
+    | Warmed
     | Share
     | Hear
     | Tick

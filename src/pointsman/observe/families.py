@@ -67,6 +67,8 @@ COUNTED = (
         "feedback",
         "Words of clients on answers: good, bad (counted as a failure), or late (bad, but the node has moved on).",
     ),
+    _family("counter", "warmups", "model node result", "warmups", "Hot prefixes sent to idle nodes: ok or failed."),
+    _family("counter", "warmup_tokens", "model node", "warmup_tokens", "Tokens of prefixes that idle nodes computed."),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family(

@@ -27,6 +27,7 @@ from pointsman.brain.model.facts import (
     Queued,
     Refused,
     Resumed,
+    Warmed,
 )
 from pointsman.observe.families import SECONDS, TOKEN_SECONDS, WAIT_SECONDS
 from pointsman.observe.histogram import Histogram
@@ -78,6 +79,8 @@ class Metrics:
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
         self.feedback: Counts = defaultdict(int)
+        self.warmups: Counts = defaultdict(int)
+        self.warmup_tokens: Counts = defaultdict(int)
         self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
@@ -94,6 +97,7 @@ class Metrics:
             Interrupted: self._interrupted,
             Resumed: self._resumed,
             Refused: self._refused,
+            Warmed: self._warmed,
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
@@ -158,6 +162,10 @@ class Metrics:
 
     def _resumed(self, fact: Resumed) -> None:
         self.lanes[fact.request.model, fact.node].resume_gap.observe(fact.gap_s)
+
+    def _warmed(self, fact: Warmed) -> None:
+        self.warmups[fact.model, fact.node, "ok" if fact.ok else "failed"] += 1
+        self.warmup_tokens[fact.model, fact.node] += fact.tokens if fact.ok else 0
 
     def _refused(self, fact: Refused) -> None:
         self.refused[fact.request.model, fact.code] += 1

@@ -142,6 +142,11 @@ class Journaled:
         self._write(calls.Feedback(report, now), orders)
         return orders
 
+    def warmed(self, warm: int, ok: bool, now: float) -> list[Order]:
+        orders = self._dispatcher.warmed(warm, ok, now)
+        self._write(calls.Warmed(warm, ok, now), orders)
+        return orders
+
     def share(self, now: float) -> list[Order]:
         orders = self._dispatcher.share(now)
         if orders:  # it is asked for many times a second, and without a word to tell nothing has changed

@@ -7,6 +7,7 @@ session. Nothing here lets gateways hear of each other.
 from collections.abc import Callable, Container, Sequence
 from zlib import crc32
 
+from pointsman.brain.model.orders import Warm
 from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.brain import Brain
 from pointsman.sim.delays import Delays
@@ -15,6 +16,7 @@ from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Ended, Gateway
 from pointsman.sim.loop import Loop
 from pointsman.sim.node import SimNode
+from pointsman.workload.runs import divided
 
 Spread = Callable[[int, str], int]
 """Which gateway a request comes to, by its number in order of sending and its session; any whole number will do."""
@@ -33,7 +35,8 @@ def by_session(number: int, session: str) -> int:
 class Cluster:
     """Nodes and gateways. `rested` is called whenever no request is open at any gateway; `exact` nodes step singly.
 
-    `tries`: the gateway and lease behind each sequence that is under way, by its key.
+    `tries`: the gateway and lease behind each sequence that is under way, by its key. `warm_ups`: the same for those
+    that only warm a node, with its name and the number of the order.
     """
 
     def __init__(
@@ -56,6 +59,7 @@ class Cluster:
         self._sent = 0
         self._made = 0
         self.tries: dict[str, tuple[Gateway, int]] = {}
+        self.warm_ups: dict[str, tuple[Gateway, str, int]] = {}
 
     @property
     def at_rest(self) -> bool:
@@ -88,6 +92,10 @@ class Cluster:
             for lease, exchange in gateway.tries_on(name):
                 if self.abort(exchange):
                     gateway.broke(lease)
+        for key, (gateway, node, number) in tuple(self.warm_ups.items()):
+            if node == name:
+                del self.warm_ups[key]
+                gateway.warmed(number, ok=False)
 
     def stop(self, name: str, until: float) -> None:
         """The node stands still until then, when it is to be told to go on."""
@@ -118,6 +126,19 @@ class Cluster:
         prompt, output = ask.prompt_tokens + had, ask.output_tokens - had
         return EngineSequence(key, prompt, output, priority=exchange.engine_priority, runs=runs)
 
+    def warm(self, gateway: Gateway, order: Warm, exchange: Exchange) -> bool:
+        """Send the beginning of the exchange's prompt; the gateway will hear of it. False where the node is dead."""
+        node = self.nodes[order.node.name]
+        if not node.alive:
+            return False
+        self._made += 1
+        key = str(self._made)
+        self.warm_ups[key] = gateway, order.node.name, order.warm
+        size = node.node.block_tokens
+        runs = divided(exchange.ask.runs(size), 1, order.tokens // size)
+        node.submit(EngineSequence(key, order.tokens, 1, priority=exchange.engine_priority, runs=runs))
+        return True
+
     def abort(self, exchange: Exchange) -> bool:
         """End the exchange's sequence on its node; False if it has none there any more."""
         sequence = exchange.sequence
@@ -127,10 +148,16 @@ class Cluster:
         return True
 
     def _seen(self, sequence: EngineSequence, tokens: int) -> None:
+        if sequence.key in self.warm_ups:
+            return
         gateway, lease = self.tries[sequence.key]
         gateway.seen(lease, tokens)
 
     def _ended(self, sequence: EngineSequence) -> None:
+        warm_up = self.warm_ups.pop(sequence.key, None)
+        if warm_up is not None:
+            warm_up[0].warmed(warm_up[2], ok=True)
+            return
         gateway, lease = self.tries.pop(sequence.key)
         gateway.ended(lease)
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pointsman.brain.life.resume import interrupts
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait
+from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.sharing import PeerReport, Share
@@ -48,6 +48,10 @@ class Wires(Protocol):
 
     def abort(self, exchange: Exchange) -> bool:
         """End the exchange's sequence on its node; False if it has none there any more."""
+        ...
+
+    def warm(self, gateway: "Gateway", order: Warm, exchange: Exchange) -> bool:
+        """Send the beginning of the exchange's prompt; the gateway will hear of it. False where the node is dead."""
         ...
 
 
@@ -135,6 +139,8 @@ class Gateway:
                 self._stop(order.lease, order.why, verdict=Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL)
             elif isinstance(order, Probe):
                 self._probe(order.node)
+            elif isinstance(order, Warm):
+                self._warm(order)
         self._set_alarm()
 
     def _start(self, order: Start) -> None:
@@ -149,6 +155,11 @@ class Gateway:
         node.submit(sequence)
         if exchange.request.stream:
             self._loop.at(self._loop.now + order.first_token_s, Rank.HEARD, self._give_up, lease)
+
+    def _warm(self, order: Warm) -> None:
+        exchange = self._open.get(order.ticket)
+        if exchange is None or not self._wires.warm(self, order, exchange):
+            self.warmed(order.warm, ok=False)
 
     def _stop(self, lease: int, why: str, status: int = 502, verdict: Verdict = Verdict.FAIL) -> None:
         """End a try, unless the node is through with it: then its end is on its way."""
@@ -198,6 +209,10 @@ class Gateway:
         self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, self._heard_end, lease)
         self._tell_client(self._leases[lease], "")
 
+    def warmed(self, warm: int, *, ok: bool) -> None:
+        """A warm-up ended."""
+        self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, self._heard_warmed, (warm, ok))
+
     def broke(self, lease: int) -> None:
         """The connection was reset, and the sequence is gone."""
         self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, self._heard_reset, lease)
@@ -229,6 +244,9 @@ class Gateway:
         del self._open[exchange.ticket]
         self._execute(self.dispatcher.finished(lease, outcome, self._loop.now))
         self._look_for_rest()
+
+    def _heard_warmed(self, ended: tuple[int, bool]) -> None:
+        self._execute(self.dispatcher.warmed(*ended, self._loop.now))
 
     def _heard_reset(self, lease: int) -> None:
         if lease in self._leases:

@@ -35,6 +35,7 @@ EXAMPLES = [
     calls.Finished(1, Outcome(verdict=Verdict.FAIL, reason="reset"), 0.1),
     calls.Report(NodeReport(node="a", ok=True, models=("m",)), 0.1),
     calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
+    calls.Warmed(1, True, 0.1),
     calls.Share(0.1),
     calls.Hear(
         PeerReport(

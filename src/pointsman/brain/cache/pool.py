@@ -95,6 +95,10 @@ class Pool:
         """Blocks of `row` that are kept ready."""
         return self._aside.get(row, 0)
 
+    def has_room(self, row: int, tokens: float) -> bool:
+        """Whether `tokens` fit beside live leases, at the cost of what is cached."""
+        return self.blocks(row, tokens) <= self.room(row) and self.place(row, tokens) == NOW
+
     def set_aside(self, row: int, blocks: int) -> None:
         """So many blocks of `row` are kept ready from now on, in all."""
         before = self._aside.pop(row, 0)

@@ -112,6 +112,17 @@ class Refused(msgspec.Struct, frozen=True, gc=False):
     status: int
 
 
+class Warmed(msgspec.Struct, frozen=True, gc=False):
+    """A hot prefix of `tokens` was sent to `node`, and took `seconds`; not `ok` if the node did not compute it."""
+
+    now: float
+    node: str
+    model: str
+    tokens: int
+    seconds: float
+    ok: bool
+
+
 class NodeChanged(msgspec.Struct, frozen=True, gc=False):
     """A node moved between states of its health table; `reason` is why its probe or request failed, if one did."""
 
@@ -185,6 +196,7 @@ Fact = (
     | Interrupted
     | Resumed
     | Refused
+    | Warmed
     | NodeChanged
     | ProbeFailed
     | LoadUnknown

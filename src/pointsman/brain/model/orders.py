@@ -48,10 +48,23 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
     node: NodeSpec
 
 
+class Warm(msgspec.Struct, frozen=True, gc=False):
+    """Send the first `links` links of the ticket's prompt, about `tokens` tokens, to `node` and ask for one token.
+
+    However that ends, the brain is told (`warmed`), by the number `warm`.
+    """
+
+    warm: int
+    ticket: int
+    node: NodeSpec
+    links: int
+    tokens: int
+
+
 class Tell(msgspec.Struct, frozen=True, gc=False):
     """Tell the other gateways before the same nodes."""
 
     share: Share
 
 
-Order = Start | Wait | Refuse | Abort | Probe | Tell
+Order = Start | Wait | Refuse | Abort | Probe | Warm | Tell

@@ -26,11 +26,11 @@ def read_prompt(body: Body) -> Prompt:
     """The prompt of a chat, completion, response, message or embedding body."""
     messages = present(body.messages)
     if messages:
-        return _of_bytes(_preamble(body) + messages[:-1])
+        return _of_bytes(preamble(body) + messages[:-1])
     prompt = present(body.prompt)
     if prompt:
         return _of_completion(prompt)
-    return _of_bytes(_preamble(body) + present(body.input)[:-1])
+    return _of_bytes(preamble(body) + present(body.input)[:-1])
 
 
 def identity(model: str, body: Body, salt: bytes) -> bytes:
@@ -41,7 +41,8 @@ def identity(model: str, body: Body, salt: bytes) -> bytes:
     return b"%b\0%b\0%b\0%b" % (name, salt, present(body.lora_path), present(body.extra_key))
 
 
-def _preamble(body: Body) -> bytes:
+def preamble(body: Body) -> bytes:
+    """What comes before the messages: tools and whatever else a chat template puts in front."""
     if not (body.tools or body.system or body.instructions or body.chat_template_kwargs):
         return b""
     parts = (body.chat_template_kwargs, body.tools, body.system, body.instructions)
