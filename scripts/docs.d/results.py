@@ -57,11 +57,16 @@ def figures() -> dict[str, str]:
     """The SVG files it shows, by name."""
     found = ((name, paper_of(name), _results(name)) for name in shipped())
     return {
-        f"{name}-{each}.svg": alone(each, results, paper.champion or OURS)
+        _drawing(name, each): alone(each, results, paper.champion or OURS)
         for name, paper, results in found
         if results is not None
         for each in paper.chart
     }
+
+
+def _drawing(experiment: str, name: str) -> str:
+    """The file of a figure."""
+    return f"{experiment}-{name}.svg".replace(" ", "-")
 
 
 def _results(name: str) -> Results | None:
@@ -74,7 +79,7 @@ def _section(name: str, paper: Paper, results: Results) -> str:
         f"## {paper.title}",
         paper.question.strip(),
         *(["**Answer**", paper.answer.strip()] if paper.answer else []),
-        *(f"![{heading(figure(each))} of each policy](figures/{name}-{each}.svg)" for each in paper.chart),
+        *(f"![{heading(figure(each))} of each policy](figures/{_drawing(name, each)})" for each in paper.chart),
         *(_table(sheet) for sheet in all_sheets(paper, results)),
         "\n".join(line for claim in paper.claim for line in _claim(claim, judged(claim, results.rows))),
         "\n\n".join(_notes(results)),

@@ -26,9 +26,9 @@ class ClientFigures(msgspec.Struct, frozen=True):
 
 
 def by_clients(records: Sequence[Record], kinds: Sequence[str], window: Window, slo: Slo) -> tuple[ClientFigures, ...]:
-    """The figures of each kind, in order of their names; `kinds` has that of each dialogue. Nothing of a single one."""
+    """The figures of each kind, in order of their names; `kinds` has that of each dialogue, "" of a trace's."""
     names = sorted(set(kinds))
-    if len(names) < 2:
+    if names == [""]:
         return ()
     rows = Recorded.of_records(records, ())
     rows = rows.only(rows.sent_in(window))

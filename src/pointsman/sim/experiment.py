@@ -98,8 +98,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What came of it. Records are in the order in which requests ended; `clients` are told apart if there are
-    several kinds.
+    """What came of it. Records are in the order in which requests ended; `clients` has each kind's figures, and
+    nothing where a trace says who asks.
     """
 
     summary: Summary

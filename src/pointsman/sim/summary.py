@@ -12,6 +12,7 @@ from pointsman.sim.occupancy import bins, in_flight, spread
 from pointsman.sim.process import Counters
 from pointsman.sim.record import Record
 from pointsman.sim.recorded import Recorded
+from pointsman.sim.two_tenants import Division
 
 LONG_TURNS = 4
 """Turns from which on a dialogue is a long one."""
@@ -73,9 +74,10 @@ class Summary(Figures, frozen=True):
     each tenth, from the shortest prompts to the longest; `ttft_longest_p99_s`: of the last tenth, `ttft_shorter_p99_s`:
     of the other nine. `in_flight`: requests on a node, standard deviation and coefficient of variation over the nodes.
     `long_dialogues`: share of those with LONG_TURNS or more, begun in the window, of which no request failed. `busy`:
-    mean share of the window nodes were in steps; `node_ms_per_token`: that time by tokens generated. Counts of the
-    whole run: `preemptions`, `evictions` (blocks), `forwards` (to where the cache is, against the score). Counts of
-    requests sent in the window: `retries`, and `interruptions` after which they went on elsewhere.
+    mean share of the window nodes were in steps; `node_ms_per_token`: that time by tokens generated. `service_gap` and
+    `lesser_share`: see `Division`, between two tenants. Counts of the whole run: `preemptions`, `evictions` (blocks),
+    `forwards` (to where the cache is, against the score). Counts of requests sent in the window: `retries`, and
+    `interruptions` after which they went on elsewhere.
     """
 
     ttft_p90_s: float | None
@@ -99,6 +101,8 @@ class Summary(Figures, frozen=True):
     long_dialogues: float | None
     busy: float
     node_ms_per_token: float | None
+    service_gap: float | None
+    lesser_share: float | None
     preemptions: float
     evictions: float
     forwards: float
@@ -118,6 +122,7 @@ def summarized(
     longest = _longest(streams)
     e2e, slowdown = np.where(sent.ok, sent.e2e_s, np.nan), _slowdown(sent, terms.alone)
     deviation, variation = spread(_load(rows, terms))
+    division = Division(records, terms.window)
     return Summary(
         **msgspec.structs.asdict(base),
         ttft_p90_s=quantile(streams.ttft_s, 0.90),
@@ -141,6 +146,8 @@ def summarized(
         long_dialogues=_completed(sent, terms.turns),
         busy=float(np.mean([node.busy for node in did])),
         node_ms_per_token=_node_ms(did, terms.window),
+        service_gap=division.widest_gap(),
+        lesser_share=division.lesser_share(),
         preemptions=sum(node.preemptions for node in did),
         evictions=sum(node.evictions for node in did),
         forwards=forwards,

@@ -13,7 +13,7 @@ HEADINGS = ("sent", "ok\n%", "in SLO\n%", "TTFT\nP50 s", "TTFT\nP99 s", "E2E\nP9
 
 def client_table(results: Sequence[PolicyRuns]) -> Table | None:
     """A row for each kind and policy, means over seeds; None where there is one kind of clients."""
-    if not results[0].runs[0].clients:
+    if len(results[0].runs[0].clients) < 2:
         return None
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column("clients", no_wrap=True)

@@ -24,8 +24,10 @@ def test_kinds_are_told_apart_by_their_dialogues() -> None:
     assert short.e2e_p99_s == pytest.approx(0.9, abs=0.01)
 
 
-def test_one_kind_is_not_told_apart() -> None:
-    assert by_clients([record(0, 20.0, 0.2)], ["short"], WINDOW, SLO) == ()
+def test_a_single_kind_has_figures_and_a_trace_has_no_kind() -> None:
+    (short,) = by_clients([record(0, 20.0, 0.2)], ["short"], WINDOW, SLO)
+    assert (short.name, short.requests) == ("short", 1)
+    assert by_clients([record(0, 20.0, 0.2)], [""], WINDOW, SLO) == ()
 
 
 def test_a_kind_that_sent_nothing_has_no_figures() -> None:

@@ -1,4 +1,7 @@
-"""The figures an experiment can show or claim something of, by their names in `Summary`, and how they are written."""
+"""The figures an experiment can show or claim something of, by their names in `Summary`, and how they are written.
+
+`FIGURE of KIND` is that of one kind of clients, by its name in `ClientFigures`.
+"""
 
 from typing import Literal
 
@@ -6,10 +9,13 @@ import msgspec
 
 from pointsman.config.flags import ConfigError
 from pointsman.observe.columns import TIE
+from pointsman.sim.by_clients import ClientFigures
 
 Better = Literal["lower", "higher", ""]
 CAPACITY = "rate_at_"
 """Begins the names of the highest rates: the share of requests inside the SLO, in per cent, follows."""
+OF = " of "
+"""Between a figure and the kind of clients whose it is."""
 
 
 class Figure(msgspec.Struct, frozen=True):
@@ -53,6 +59,8 @@ FIGURES = {
     "imbalance": Figure("work imbalance", "CV", ".2f"),
     "in_flight_cv": Figure("in flight, spread", "CV", ".2f"),
     "busy": Figure("busy", "%", ".0f", "", 100),
+    "service_gap": Figure("gap between tenants", "tokens", ".0f"),
+    "lesser_share": Figure("share of who asks less", "%", ".1f", "", 100),
     "preemptions": Figure("preemptions", "", ".0f"),
     "retries": Figure("retries", "", ".0f"),
     "interruptions": Figure("interruptions", "", ".0f"),
@@ -60,12 +68,22 @@ FIGURES = {
     f"{CAPACITY}99": Figure("highest rate, 99 % in SLO", "/s", ".2f", "higher"),
 }
 
+OF_KINDS = {name: kind for name, kind in FIGURES.items() if name in ClientFigures.__struct_fields__}
+
 
 def figure(name: str) -> Figure:
     """Raises ConfigError for a name that no figure has."""
-    if name not in FIGURES:
-        raise ConfigError(f"`figure`: no figure {name!r}; there are: {', '.join(FIGURES)}")
-    return FIGURES[name]
+    base, _, kind = name.partition(OF)
+    known = OF_KINDS if kind else FIGURES
+    if base not in known:
+        raise ConfigError(f"`figure`: no figure {name!r}; there are: {', '.join(known)}")
+    return known[base] if not kind else _of_kind(known[base], kind)
+
+
+def _of_kind(whole: Figure, kind: str) -> Figure:
+    """Told more finely where it is a time: a kind is looked at where little differences count."""
+    form = ".2f" if whole.unit == "s" else whole.form
+    return msgspec.structs.replace(whole, heading=f"{whole.heading}, {kind}", form=form)
 
 
 def best_of(values: dict[str, float], better: Better) -> frozenset[str]:

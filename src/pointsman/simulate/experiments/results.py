@@ -7,6 +7,7 @@ import msgspec
 from pointsman.config.experiment import Paper
 from pointsman.simulate.crossing import Bound
 from pointsman.simulate.experiments.figures import CAPACITY, figure
+from pointsman.simulate.experiments.of_kinds import intervals_of_kinds, means_of_kinds
 from pointsman.simulate.standing import PolicyRuns
 from pointsman.simulate.sweep import Capacity, Swept
 from pointsman.simulate.tell import intervals
@@ -58,7 +59,8 @@ def rows_of(scene: str, results: Iterable[PolicyRuns], names: frozenset[str], lo
     """A row a policy: means over seeds, and the intervals of those that have any."""
     found = []
     for result in results:
-        mean, spans = msgspec.structs.asdict(result.mean()), intervals(result)
+        mean = msgspec.structs.asdict(result.mean()) | means_of_kinds(result)
+        spans = intervals(result) | intervals_of_kinds(result)
         figures = {name: rounded(mean[name]) for name in names if mean.get(name) is not None}
         kept = {name: _span(spans[name]) for name in names if name in spans}
         found.append(Row(scene, result.name, dict(sorted(figures.items())), load, dict(sorted(kept.items()))))

@@ -16,6 +16,13 @@ def test_values_are_written_in_their_unit() -> None:
     assert figure("in_slo").text(None) == "–"
 
 
+def test_a_figure_of_a_kind_of_clients_is_told_more_finely() -> None:
+    one = figure("ttft_p99_s of short")
+    assert (one.heading, one.text(1.234)) == ("TTFT P99, short", "1.23")
+    with pytest.raises(ConfigError, match="no figure 'busy of short'; there are: success, in_slo"):
+        figure("busy of short")
+
+
 def test_an_unknown_figure_is_refused() -> None:
     with pytest.raises(ConfigError, match="no figure 'speed'; there are: success"):
         figure("speed")
