@@ -112,6 +112,19 @@ class Clients(RuleBasedStateMachine):
         with contextlib.suppress(PointsmanError):
             self.driver.obey(self.driver.dispatcher.feedback(word, self.driver.now))
 
+    @rule(model=st.sampled_from("mn"))
+    def begin_alike(self, model: str) -> None:
+        """Two prompts share most of what they are, and some time passes before the second is answered."""
+        for last in range(2):
+            self.driver.submit(model, 200, chain=chain(0, 1, 2, 0, 1, last), max_tokens=9)
+        self.driver.tick(0.6)
+
+    @precondition(lambda self: self.driver.warm_ups)
+    @rule(data=st.data(), ok=st.booleans())
+    def warm_up(self, data: st.DataObject, ok: bool) -> None:
+        """A hot prefix was computed by an idle node, or was not."""
+        self.driver.warmed(self.pick(self.driver.warm_ups, data), ok)
+
     @rule(slow=st.booleans())
     def slow_to_stop(self, slow: bool) -> None:
         """From now on aborts are carried out late; or those that were not yet, now."""

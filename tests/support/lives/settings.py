@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from pointsman.brain.model.cache_settings import CacheSettings, MemoryClass
 from pointsman.brain.model.tenant import Tenant
 
 POLICIES = (
@@ -36,6 +37,16 @@ APART: tuple[dict[str, Any], ...] = (
     {"long_context_tokens": 400, "long_context_nodes": ("a", "c"), "long_context_requests": 2},
 )
 """How long prompts are kept apart."""
+READY = (
+    CacheSettings(),
+    CacheSettings(
+        prealloc=(MemoryClass(model="m", up_to_tokens=300, requests=1), MemoryClass(model="n", up_to_tokens=600)),
+        starve_s=3.0,
+    ),
+    CacheSettings(demand_classes=2, demand_memory_s=5.0, unused_s=3.0),
+    CacheSettings(demand_classes=1, warm_nodes=2, warm_hits=0.2, warm_tokens=1, warm_load=1.0, warm_share=1.0),
+)
+"""What is done ahead of requests."""
 
 
 def changeable() -> st.SearchStrategy[dict[str, Any]]:
@@ -52,6 +63,7 @@ def changeable() -> st.SearchStrategy[dict[str, Any]]:
             "fair_locality_tokens": st.sampled_from([0.0, 500.0]),
             "window": st.sampled_from([1, 3, 64]),
             "tenants": st.sampled_from(TENANTS),
+            "cache": st.sampled_from(READY),
         }
     )
     return st.builds(lambda settings, apart: settings | apart, one, st.sampled_from(APART))
