@@ -11,29 +11,32 @@ every node's depth in one pass. A restarted node gets a fresh bit, which empties
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
-from pointsman.brain.cache.believed import Believed
+from pointsman.brain.cache.believed import Believed, Touch
 from pointsman.brain.model.view import Floats
 
-SWEEP_FACTOR = 2
+SWEEP_FACTOR: Final = 2
 """Links cleaned of dead bits per link inserted: the cleaning stays ahead of any insertions, and off the clock."""
-SMALL_FLEET = 24
+SMALL_FLEET: Final = 24
 """Up to so many bits, unpacking a mask in Python beats NumPy's fixed cost."""
-SHORT_CHAIN = 8
+SHORT_CHAIN: Final = 8
 """Up to so many links, walking along all is cheaper than a binary search."""
-SPARSE_LEVELS = 12
+SPARSE_LEVELS: Final = 12
 """Levels found by binary search before the rest of the chain is walked link by link."""
-_INTERN_LIMIT = 1 << 16
+_INTERN_LIMIT: Final = 1 << 16
 
 
-class Insertion(NamedTuple):
-    """What one insertion did: the number of its touch, and how many leading links were held before it."""
+class Insertion:
+    """What one insertion did: its touch, and how many leading links were held before it."""
 
-    touch: int
-    known: int
+    __slots__ = ("known", "touch")
+
+    def __init__(self, touch: Touch, known: int) -> None:
+        self.touch = touch
+        self.known = known
 
 
 class PrefixIndex:
@@ -74,7 +77,7 @@ class PrefixIndex:
         """The node at `row` lost its cache (restart, reset)."""
         lost = self._held[row]
         self.remove(row)
-        self._track(row, Believed(lost.capacity, lost.newest))
+        self._track(row, Believed(lost.capacity))
 
     def resize(self, row: int, capacity: int) -> None:
         """The room of `row` is now `capacity` links; the least recent beyond it are dropped."""
@@ -95,14 +98,14 @@ class PrefixIndex:
     def levels(self, links: Sequence[Any]) -> list[tuple[int, int]]:
         """[(mask, depth)]: the holders whose depth is at least `depth`, masks strictly shrinking, depths rising."""
         found: list[tuple[int, int]] = []
-        get = self._masks.get
+        masks = self._masks
         start, end = 0, len(links)
-        mask = get(links[0], 0) & self._live if end else 0
+        mask: Any = masks.get(links[0], 0) & self._live if end else 0
         while mask and len(found) < SPARSE_LEVELS:
             low, high = start + 1, end
             while low < high:
                 middle = (low + high) >> 1
-                if get(links[middle], 0) & mask == mask:
+                if masks.get(links[middle], 0) & mask == mask:
                     low = middle + 1
                 else:
                     high = middle
@@ -110,14 +113,14 @@ class PrefixIndex:
             if low == end:
                 return found
             start = low
-            mask &= get(links[low], 0)
+            mask &= masks.get(links[low], 0)
         return self._walk(links, start, mask, found) if mask else found
 
-    def _walk(self, links: Sequence[Any], start: int, mask: int, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _walk(self, links: Sequence[Any], start: int, mask: Any, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The rest of `levels`, link by link: cheaper where the holders change at almost every link."""
-        get = self._masks.get
+        masks = self._masks
         for position in range(start, len(links)):
-            rest = mask & get(links[position], 0)
+            rest = mask & masks.get(links[position], 0)
             if rest != mask:
                 found.append((mask, position))
                 mask = rest
@@ -172,7 +175,9 @@ class PrefixIndex:
             self._hold(row, links[known : held.capacity])
         if evicted:
             self._drop(row, evicted)
-        return Insertion(held.newest, known)
+        touch = held.newest
+        assert touch is not None
+        return Insertion(touch, known)
 
     def undo(self, row: int, links: Sequence[int], insertion: Insertion) -> None:
         """The prompt was not computed at `row`: drop what `insertion` of `links` added and no later one covers."""
@@ -189,21 +194,24 @@ class PrefixIndex:
         self._live |= 1 << bit
 
     def _hold(self, row: int, links: Sequence[Any]) -> None:
-        masks, intern = self._masks, self._intern
-        bit: Any = intern(1 << self._bit_of[row])
+        masks = self._masks
+        bit: Any = self._intern(1 << self._bit_of[row])
         for link in links:
-            others = masks.get(link)
-            masks[link] = intern(others | bit) if others else bit
+            others = masks.setdefault(link, bit)
+            if others is not bit:
+                masks[link] = self._intern(others | bit)
 
     def _drop(self, row: int, links: Sequence[Any]) -> None:
-        keep = ~(1 << self._bit_of[row])
-        self._and(links, keep)
+        self._clear_bit(self._bit_of[row], links)
 
-    def _and(self, links: Sequence[Any], keep: Any) -> None:
+    def _clear_bit(self, bit: int, links: Sequence[Any]) -> None:
+        """The node of `bit` does not hold these any more. Of most links it was the only holder."""
         masks = self._masks
+        alone: Any = self._intern(1 << bit)
+        keep: Any = ~(1 << bit)
         for link in links:
-            rest = masks[link] & keep
-            if rest:
+            mask = masks[link]
+            if mask is not alone and (rest := mask & keep):
                 masks[link] = self._intern(rest)
             else:
                 del masks[link]
@@ -219,7 +227,7 @@ class PrefixIndex:
         while self._sweeps and budget > 0:
             bit, links = self._sweeps[-1]
             batch = list(islice(links, budget))
-            self._and(batch, ~(1 << bit))
+            self._clear_bit(bit, batch)
             if len(batch) < budget:
                 self._sweeps.pop()
                 self._free_bits.append(bit)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.brain.cache.believed import Believed
+from pointsman.brain.cache.believed import Believed, Touch
 
 CHAINS = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40)
 
@@ -43,6 +43,7 @@ def test_an_undone_touch_leaves_what_was_held_before() -> None:
     node = Believed(8)
     node.touch([1])
     node.touch([1, 2, 3])
+    assert node.newest is not None
     assert node.undo(node.newest, [2, 3]) == [2, 3]
     assert node.depth([1, 2, 3]) == 1
     assert len(node) == 1
@@ -52,6 +53,7 @@ def test_what_a_later_touch_covers_is_not_undone() -> None:
     node = Believed(8)
     node.touch([1, 2, 3])
     first = node.newest
+    assert first is not None
     node.touch([1, 2, 7, 8])
     assert node.undo(first, [1, 2, 3]) == [3]
     assert node.depth([1, 2, 7, 8]) == 4
@@ -64,12 +66,13 @@ def closed_under_prefixes(node: Believed) -> bool:
 @given(CHAINS, st.integers(1, 12), st.data())
 def test_held_is_bounded_and_closed_under_prefixes(paths: list[list[int]], capacity: int, data: st.DataObject) -> None:
     node = Believed(capacity)
-    added: list[tuple[int, list[int]]] = []
+    added: list[tuple[Touch, list[int]]] = []
     for path in paths:
         links = as_links(path)
         before = set(node.owner)
         known = node.depth(links)
         evicted = node.touch(links)
+        assert node.newest is not None
         added.append((node.newest, links[known:]))
         assert len(node) <= capacity
         assert set(node.owner) == (before | set(links[:capacity])) - set(evicted)
@@ -85,7 +88,7 @@ def test_memory_follows_live_links_whatever_the_history(capacity: int) -> None:
     links = list(range(1, 40))
     for _ in range(500):
         node.touch(links)
-    assert sum(len(kept) for _, kept in node.touches) <= 4 * capacity + 1024 + len(links)
+    assert sum(len(touch.links) for touch in node.touches) <= 4 * capacity + 1024 + len(links)
 
 
 @given(chains=CHAINS, capacity=st.integers(1, 40), undone=st.integers(0, 5))
@@ -98,6 +101,7 @@ def test_what_was_touched_of_late_leads_to_the_same_beliefs_elsewhere(
         known = here.depth(links)
         here.touch(links)
         if number == undone:
+            assert here.newest is not None
             here.undo(here.newest, links[known:])
     for links in here.newest_chains(10**6):
         there.touch(links)
