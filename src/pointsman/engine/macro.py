@@ -21,8 +21,6 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 
-import msgspec
-
 from pointsman.brain.costs.step_time import StepTime
 from pointsman.engine.batch import Batch, Seat
 from pointsman.engine.core import Limits, StepResult, Totals
@@ -55,8 +53,15 @@ class MacroTimeline:
         self.limits = limits
         self.pool = RunPool(limits.blocks, self._settle)
         self._swap = SwapSpace(limits.tiers, step_time, limits.block_size, limits.max_num_batched_tokens)
-        self._totals = Totals()
-        self._step_time = step_time
+        self._block_size = limits.block_size
+        self._budget = limits.max_num_batched_tokens
+        self._most_running = limits.max_num_seqs
+        self._by_priority = limits.by_priority
+        self._steps_done = self._generated = self._preemptions = self._prompt_tokens = self._prefix_hits = 0
+        self._busy_seconds = 0.0
+        self._fixed_seconds = step_time.fixed
+        self._per_context_token = step_time.per_context_token
+        self._per_attention_token = step_time.per_attention_token
         self._slowdown = slowdown
         self._deliver = deliver
         self._overhead = overhead
@@ -118,7 +123,7 @@ class MacroTimeline:
                 sequence.generated = seat.gain + self._begun - (self._stretch is not None)
                 sequence.token_at = now if self._stretch is None else self._stretch.end(self._entered - 1)
                 self._enter_gap(seat)
-                self._totals.generated_tokens += max(0, self._entered - 1)
+                self._generated += max(0, self._entered - 1)
                 self._batch.leave(seat)
             self._free(seat, self._begun)
         elif sequence.order:
@@ -147,9 +152,19 @@ class MacroTimeline:
         """Counters since the start; the step in progress counts as a step, and with its whole length."""
         self.advance(now)
         self._enter_until(now)
-        totals, stretch = msgspec.structs.replace(self._totals), self._stretch
-        totals.evicted_blocks = self.pool.evicted
-        totals.swapped_out_blocks, totals.swapped_in_blocks = self._swap.blocks_out, self._swap.blocks_in
+        stretch = self._stretch
+        totals = Totals(
+            prompt_tokens=self._prompt_tokens,
+            generated_tokens=self._generated,
+            prefix_queries=self._prompt_tokens,
+            prefix_hits=self._prefix_hits,
+            preemptions=self._preemptions,
+            evicted_blocks=self.pool.evicted,
+            swapped_out_blocks=self._swap.blocks_out,
+            swapped_in_blocks=self._swap.blocks_in,
+            steps=self._steps_done,
+            busy_seconds=self._busy_seconds,
+        )
         if stretch is not None:
             totals.steps += self._entered
             totals.busy_seconds += stretch.length(self._entered)
@@ -169,9 +184,9 @@ class MacroTimeline:
 
     def _cut_for_arrival(self) -> None:
         """Let the stretch end where the next arrival can be admitted, unless it will stand behind others."""
-        if not self._arrivals or self._stretch is None or len(self._running) >= self.limits.max_num_seqs:
+        if not self._arrivals or self._stretch is None or len(self._running) >= self._most_running:
             return
-        if self.limits.by_priority or not self._waiting:
+        if self._by_priority or not self._waiting:
             self._cut(self._stretch.boundary(self._arrivals[0][0]))
 
     def _cut(self, steps: int) -> None:
@@ -190,7 +205,7 @@ class MacroTimeline:
         batch, partial = self._batch, self._partial
         chunks: list[Chunk] = []
         decodes, context = batch.count, batch.context(self._begun)
-        budget = self.limits.max_num_batched_tokens - decodes
+        budget = self._budget - decodes
         chunk = 0
         needed = batch.takes(self._begun, 1)
         if partial is not None:
@@ -222,11 +237,11 @@ class MacroTimeline:
             else:
                 prefill += tokens
                 pairs += tokens * (computed + tokens / 2)
-        model, slowdown = self._step_time, self._slowdown
-        seconds = model.fixed(decodes, prefill) + model.per_context_token * context + model.per_attention_token * pairs
+        per_context, per_attention, slowdown = self._per_context_token, self._per_attention_token, self._slowdown
+        seconds = self._fixed_seconds(decodes, prefill) + per_context * context + per_attention * pairs
         copying = self._swap.spent()
         steps = 1 if squeezed or copying or self._fresh else self._steps(prefill)
-        slope = model.per_context_token * decodes + model.per_attention_token * prefill * prefill
+        slope = per_context * decodes + per_attention * prefill * prefill
         self._chunk = prefill
         self._stretch = Stretch(now, seconds * slowdown + copying, slope * slowdown, steps)
         self._entered = 1
@@ -237,7 +252,7 @@ class MacroTimeline:
     def _steps(self, chunk: int) -> int:
         """For how many steps, with this one, the batch as it stands can go on. Nobody gets a first token in them."""
         partial = self._partial
-        if self._watched or (partial is not None and chunk < self.limits.max_num_batched_tokens - self._batch.count):
+        if self._watched or (partial is not None and chunk < self._budget - self._batch.count):
             return 1
         end = self._batch.first_end()
         if partial is None:
@@ -275,14 +290,14 @@ class MacroTimeline:
 
     def _complete(self, stretch: Stretch) -> None:
         """The stretch is over: deliver what its last step brought, and form the next."""
-        now, steps, totals, batch = self._end, stretch.steps, self._totals, self._batch
+        now, steps, batch = self._end, stretch.steps, self._batch
         if steps > self._entered:
             self._enter(steps)
         self._longest.add(self._begun, stretch.last())
         self._stretch, self._end, self._entered = None, inf, 0
-        totals.steps += steps
-        totals.busy_seconds += stretch.length(steps)
-        totals.generated_tokens += steps * batch.count
+        self._steps_done += steps
+        self._busy_seconds += stretch.length(steps)
+        self._generated += steps * batch.count
         if self._fresh or batch.first_end() == self._begun:
             result = StepResult(self._first_tokens(now), self._ends(now))
             if result.emitted or result.finished:
@@ -326,8 +341,8 @@ class MacroTimeline:
 
     def _admit(self, budget: int, chunks: list[Chunk], now: float) -> None:
         """Move waiting sequences into the batch while budget, slots and blocks last."""
-        size, pool, limits = self.limits.block_size, self.pool, self.limits
-        while budget and len(self._running) < limits.max_num_seqs:
+        size, pool = self._block_size, self.pool
+        while budget and len(self._running) < self._most_running:
             sequence = self._waiting.head()
             if sequence is None:
                 return
@@ -360,17 +375,15 @@ class MacroTimeline:
         if sequence.scheduled_at is None:
             sequence.scheduled_at = now
             sequence.cached_tokens = cached
-            totals = self._totals
-            totals.prompt_tokens += sequence.prompt_tokens
-            totals.prefix_queries += sequence.prompt_tokens
-            totals.prefix_hits += cached
+            self._prompt_tokens += sequence.prompt_tokens
+            self._prefix_hits += cached
         return seat
 
     def _compute(self, seat: Seat, tokens: int, chunks: list[Chunk]) -> None:
         """Compute some of the seat's prompt, for which the blocks have been taken."""
         chunks.append((tokens, seat.computed))
         seat.computed += tokens
-        self.pool.publish(seat, seat.computed // self.limits.block_size)
+        self.pool.publish(seat, seat.computed // self._block_size)
         if seat.computed < seat.known:
             self._partial = seat
             return
@@ -385,11 +398,11 @@ class MacroTimeline:
 
     def _short(self, seat: Seat, tokens: int) -> int:
         """Blocks that the seat lacks to compute so many more tokens of its prompt."""
-        return max(0, -(-(seat.computed + tokens) // self.limits.block_size) - seat.blocks)
+        return max(0, -(-(seat.computed + tokens) // self._block_size) - seat.blocks)
 
     def _free(self, seat: Seat, step: int) -> None:
         """Give back the blocks of a seat that has computed what `step` and all before it computed."""
-        size = self.limits.block_size
+        size = self._block_size
         if seat is self._partial:
             self._partial = None
             self.pool.release(seat, seat.blocks)
@@ -403,7 +416,7 @@ class MacroTimeline:
         """Publish what a decoding sequence has computed so far."""
         assert isinstance(holding, Seat)
         if holding.decoding:
-            self.pool.publish(holding, (holding.base + self._begun) // self.limits.block_size)
+            self.pool.publish(holding, (holding.base + self._begun) // self._block_size)
 
     # A step for which the blocks do not suffice
 
@@ -414,13 +427,13 @@ class MacroTimeline:
         for seat in [*self._running.values()]:
             if not seat.decoding or seat.sequence.status is not Status.RUNNING:
                 continue
-            needed = int((seat.base + step - 1) % self.limits.block_size == 0)
+            needed = int((seat.base + step - 1) % self._block_size == 0)
             if self._make_room(seat, needed, served, now):
                 self.pool.take(needed)
                 served.add(seat)
         chunk, computes = 0, False
         if partial is not None and partial is self._partial:
-            chunk = min(partial.known - partial.computed, self.limits.max_num_batched_tokens - len(served))
+            chunk = min(partial.known - partial.computed, self._budget - len(served))
             computes = self._make_room(partial, self._short(partial, chunk), served, now)
         work = batch.count, batch.context(step)
         if partial is not None and computes:
@@ -440,7 +453,7 @@ class MacroTimeline:
 
     def _victim(self) -> Seat:
         seats = self._running.values()
-        if self.limits.by_priority:
+        if self._by_priority:
             return max(seats, key=lambda seat: (seat.sequence.priority, seat.sequence.order))
         return next(reversed(seats))
 
@@ -457,4 +470,4 @@ class MacroTimeline:
         self._free(seat, self._begun if served else self._begun - 1)
         sequence.status = Status.WAITING
         self._waiting.push(sequence)
-        self._totals.preemptions += 1
+        self._preemptions += 1

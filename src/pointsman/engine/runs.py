@@ -13,7 +13,6 @@ A writer's blocks enter the cache when somebody looks: `settle(holding)` is call
 search comes to, and is to `publish` what it has computed meanwhile. Nobody else can tell the difference.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 
 from pointsman.workload.runs import Runs
@@ -34,14 +33,28 @@ class Run:
 
 
 class Piece:
-    """Free blocks [low, high) of a run, or as many blank ones of none."""
+    """Free blocks [low, high) of a run, or as many blank ones of none: a link in the queue of what is evicted next."""
 
-    __slots__ = ("high", "low", "run")
+    __slots__ = ("after", "before", "high", "low", "run")
 
     def __init__(self, run: Run | None, low: int, high: int) -> None:
         self.run = run
         self.low = low
         self.high = high
+        self.before: Piece = self
+        self.after: Piece = self
+
+    def join(self, end: "Piece") -> None:
+        """Enter the ring as the last before `end`."""
+        self.before, self.after = end.before, end
+        end.before.after = self
+        end.before = self
+
+    def leave(self) -> None:
+        """Out of the ring."""
+        self.before.after = self.after
+        self.after.before = self.before
+        self.before = self.after = self
 
 
 class Holding:
@@ -77,7 +90,8 @@ class RunPool:
         self.evicted = 0
         self.cached = 0
         self._runs: dict[int, Run] = {}
-        self._queue: OrderedDict[Piece, None] = OrderedDict({Piece(None, 0, self.total): None})
+        self._end = Piece(None, 0, 0)  # of the queue, a ring: its first piece comes after it, its last before it
+        Piece(None, 0, self.total).join(self._end)
 
     def find(self, chain: Runs, limit: int) -> tuple[int, int]:
         """How many leading blocks of `chain`, at most `limit`, are cached, and how many of those are free."""
@@ -127,16 +141,15 @@ class RunPool:
     def take(self, count: int) -> None:
         """Take `count` private blocks from the head of the queue, evicting what they cached. Ask `find` first."""
         self.free -= count
-        queue = self._queue
         while count:
-            piece = next(iter(queue))
+            piece = self._end.after
             taken = piece.high - piece.low
             if taken > count:
                 piece.high -= count
                 taken = count
             else:
                 piece.high = piece.low
-                del queue[piece]
+                piece.leave()
             count -= taken
             run = piece.run
             if run is not None:
@@ -171,7 +184,7 @@ class RunPool:
         private = blocks - holding.shared
         if private > 0:
             self.free += private
-            self._queue[Piece(None, 0, private)] = None
+            Piece(None, 0, private).join(self._end)
         runs, chain, place = holding.runs, holding.chain, holding.place
         if holding.tip:
             self._drop(runs[place], holding.tip)
@@ -208,7 +221,7 @@ class RunPool:
             else:
                 run.used = piece.high
                 run.pieces.pop()
-                del self._queue[piece]
+                piece.leave()
 
     def _extend(self, run: Run, tip: int, depth: int) -> None:
         """Its writer, who holds it to the end at `tip`, goes on to `depth`."""
@@ -225,7 +238,7 @@ class RunPool:
         run.used = max(run.depths, default=0)
         piece = Piece(run, run.used, depth)
         run.pieces.append(piece)
-        self._queue[piece] = None
+        piece.join(self._end)
         self.free += depth - run.used
 
     def _leave(self, run: Run, depth: int) -> None:
