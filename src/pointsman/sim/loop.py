@@ -3,12 +3,20 @@
 Events happen in order of (time, rank, ticket): at one moment, engines step before the gateway hears of it, it hears
 before it is woken, and all of that comes before new requests; events alike in both happen in the order they were
 entered. So a run depends on nothing but its inputs.
+
+Most of what is pending is patience with some first token, half a minute ahead, which will not be needed. So only what
+comes within a stride is kept in order; what lies further ahead waits in a list until the clock has come near it.
 """
 
 from collections.abc import Callable
 from enum import IntEnum
-from heapq import heappop, heappush
-from typing import Any
+from heapq import heapify, heappop, heappush
+from typing import Any, Final
+
+STRIDE_S: Final = 5.0
+"""What is further ahead is looked at some six times until it is due, and makes no other event more costly."""
+
+Event = tuple[float, int, int, Callable[[Any], None], Any]
 
 
 class Rank(IntEnum):
@@ -26,7 +34,9 @@ class Loop:
 
     def __init__(self, start: float) -> None:
         self.now = start
-        self._events: list[tuple[float, int, int, Callable[[Any], None], Any]] = []
+        self._events: list[Event] = []  # those until `_horizon`, a heap
+        self._later: list[Event] = []  # all others
+        self._horizon = start + STRIDE_S
         self._tickets = 0
         self._stopped = False
 
@@ -35,16 +45,29 @@ class Loop:
         if moment < self.now:
             raise ValueError(f"it is {self.now} s; nothing can be done at {moment} s any more")
         self._tickets += 1
-        heappush(self._events, (moment, rank, self._tickets, action, argument))
+        if moment <= self._horizon:
+            heappush(self._events, (moment, rank, self._tickets, action, argument))
+        else:
+            self._later.append((moment, rank, self._tickets, action, argument))
 
     def run(self) -> None:
         """Let everything happen until `stop` is called or nothing is left."""
-        events = self._events
         self._stopped = False
-        while events and not self._stopped:
-            moment, _, _, action, argument = heappop(events)
+        while not self._stopped and (self._events or self._come_near()):
+            moment, _, _, action, argument = heappop(self._events)
             self.now = moment
             action(argument)
+
+    def _come_near(self) -> bool:
+        """Take up what comes within a stride of the next event; false if there is none."""
+        later = self._later
+        if not later:
+            return False
+        self._horizon = min([event[0] for event in later]) + STRIDE_S
+        self._events = [event for event in later if event[0] <= self._horizon]
+        self._later = [event for event in later if event[0] > self._horizon]
+        heapify(self._events)
+        return True
 
     def stop(self) -> None:
         """End `run` after the event under way."""
