@@ -66,8 +66,9 @@ class Caps:
 
     def refresh(self, now: float) -> None:
         """Move the caps that follow the time."""
-        for row in (*self._ramping, *self._busy, *self._shares.lowered):
-            self.renew(row, now)
+        if self._ramping or self._busy or self._shares:
+            for row in (*self._ramping, *self._busy, *self._shares.lowered):
+                self.renew(row, now)
 
     def lower(self, excess: Mapping[int, float], elapsed: float, now: float) -> None:
         """Let the shares follow how much worse (logarithm) nodes are than their peers, `elapsed` seconds later."""

@@ -175,7 +175,7 @@ class Estimates:
         for row, prefill, tpot in self._slowness.forgiven(now, elapsed):
             self._latency.rescale(row, prefill, tpot)
             self._ranked = False
-        worse = self.queueing.excess()
+        worse = dict(self.queueing.excess())
         for row, slowness in self._slowness.slowness().items():
             worse[row] = max(slowness, worse.get(row, 0.0))
         return worse

@@ -15,7 +15,6 @@ and may be as far beyond the oldest. What is overdue even so has met something u
 again as it is overdue, the usual guess where nothing is known but how long something has lasted already.
 """
 
-from array import array
 from collections import defaultdict
 from heapq import heappop, heappush
 from math import inf
@@ -44,11 +43,15 @@ class Ledger:
     """
 
     def __init__(self, fleet: Fleet) -> None:
-        self._cells = fleet.cells
+        cells = fleet.cells
+        self._outstanding, self._running, self._context_tokens = cells.outstanding, cells.running, cells.context_tokens
+        self._backlog_tokens, self._backlog_pairs = cells.backlog_tokens, cells.backlog_pairs
+        self._prefilled_seconds, self._base = cells.prefilled_seconds, cells.prefill_base
+        self._per_token, self._per_pair = cells.prefill_per_token, cells.prefill_per_pair
         self._prompts: defaultdict[int, dict[Booking, None]] = defaultdict(dict)
-        self._turned_at, self._oldest_tokens, self._oldest_pairs = (
-            array("d", bytes(8 * fleet.capacity)) for _ in range(3)
-        )
+        self._turned_at = [0.0] * fleet.capacity
+        self._oldest_tokens = [0.0] * fleet.capacity
+        self._oldest_pairs = [0.0] * fleet.capacity
         self._ends: list[tuple[float, int, Booking]] = []
         self._expected = 0
         self.next_end = inf
@@ -57,11 +60,10 @@ class Ledger:
         """Count one more request on `row`: tokens to prefill, pairs of one of them and one that it attends to, and
         tokens in its context at the end.
         """
-        cells = self._cells
-        cells.outstanding[row] += 1.0
-        cells.backlog_tokens[row] += miss_tokens
-        cells.backlog_pairs[row] += miss_pairs
-        cells.context_tokens[row] += context_tokens
+        self._outstanding[row] += 1.0
+        self._backlog_tokens[row] += miss_tokens
+        self._backlog_pairs[row] += miss_pairs
+        self._context_tokens[row] += context_tokens
         booking = Booking(row, miss_tokens, miss_pairs, context_tokens)
         prompts = self._prompts[row]
         prompts[booking] = None
@@ -72,17 +74,17 @@ class Ledger:
 
     def prefilled(self, booking: Booking, now: float) -> None:
         """The prompt is computed (first token seen, or its predicted time has passed). Repeating is harmless."""
-        row, cells = booking.row, self._cells
+        row = booking.row
         prompts = self._prompts[row]
         if booking not in prompts:
             return
-        cells.backlog_tokens[row] -= booking.backlog_tokens
-        cells.backlog_pairs[row] -= booking.backlog_pairs
+        self._backlog_tokens[row] -= booking.backlog_tokens
+        self._backlog_pairs[row] -= booking.backlog_pairs
         booking.backlog_tokens = booking.backlog_pairs = 0
         oldest = next(iter(prompts))
         del prompts[booking]
         if oldest is booking:
-            self._turn(row, now - cells.prefill_base[row])
+            self._turn(row, now - self._base[row])
         self._renew(row, now)
 
     def expect(self, booking: Booking, end: float) -> None:
@@ -109,7 +111,7 @@ class Ledger:
         self.prefilled(booking, now)
         if booking.open and not booking.running:
             booking.running = True
-            self._cells.running[booking.row] += 1.0
+            self._running[booking.row] += 1.0
 
     def release(self, booking: Booking, now: float) -> None:
         """Give everything back. Repeating is harmless."""
@@ -117,11 +119,11 @@ class Ledger:
             return
         booking.open = False
         self.prefilled(booking, now)
-        cells = self._cells
-        cells.outstanding[booking.row] -= 1.0
-        cells.context_tokens[booking.row] -= booking.context_tokens
+        row = booking.row
+        self._outstanding[row] -= 1.0
+        self._context_tokens[row] -= booking.context_tokens
         if booking.running:
-            cells.running[booking.row] -= 1.0
+            self._running[row] -= 1.0
 
     def _turn(self, row: int, at: float) -> None:
         """The node turned to the oldest of its prompts, if there is one."""
@@ -132,10 +134,12 @@ class Ledger:
 
     def _renew(self, row: int, now: float) -> None:
         """How far the node is."""
-        cells = self._cells
-        per_token, per_pair = cells.prefill_per_token[row], cells.prefill_per_pair[row]
+        per_token, per_pair = self._per_token[row], self._per_pair[row]
+        booked = self._backlog_tokens[row] * per_token + self._backlog_pairs[row] * per_pair
+        if not booked > 0.0:
+            self._prefilled_seconds[row] = 0.0
+            return
         elapsed = now - self._turned_at[row]
-        due = self._oldest_tokens[row] * per_token + self._oldest_pairs[row] * per_pair + cells.prefill_base[row]
-        booked = cells.backlog_tokens[row] * per_token + cells.backlog_pairs[row] * per_pair
-        done = min(elapsed, due, booked) - max(elapsed - due, 0.0)
-        cells.prefilled_seconds[row] = done if booked > 0.0 else 0.0
+        due = self._oldest_tokens[row] * per_token + self._oldest_pairs[row] * per_pair + self._base[row]
+        done = min(min(elapsed, due), booked) - max(elapsed - due, 0.0)
+        self._prefilled_seconds[row] = done

@@ -25,6 +25,10 @@ class Shares:
         self._shares: dict[int, float] = {}
         self._worse: set[int] = set()
 
+    def __bool__(self) -> bool:
+        """Whether any is lowered."""
+        return bool(self._shares)
+
     @property
     def lowered(self) -> tuple[int, ...]:
         """The rows whose share is below 1."""
@@ -40,6 +44,8 @@ class Shares:
 
     def renew(self, excess: Mapping[int, float], rise: float) -> None:
         """Follow `excess` by row (0 for those it lacks); shares that rise do so by no more than `rise`."""
+        if not (self._shares or self._worse) and max(excess.values(), default=0.0) <= BEGIN:
+            return
         for row in sorted(excess.keys() | self._shares.keys()):
             share = min(self._due(row, excess.get(row, 0.0)), self.of(row) + rise)
             if share < 1.0:

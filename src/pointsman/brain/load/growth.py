@@ -2,10 +2,11 @@
 
 from collections.abc import MutableSequence
 from math import exp, isnan, nan
+from typing import Final
 
 from pointsman.brain.model.view import Floats
 
-SAMPLE_S = 1.0
+SAMPLE_S: Final = 1.0
 """Often enough for what is smoothed over several seconds."""
 
 

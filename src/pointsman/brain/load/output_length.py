@@ -9,31 +9,32 @@ Requests ask far more often than a histogram changes by much. So a group keeps t
 
 from collections import OrderedDict
 from math import log, log2
+from typing import Final
 
-BINS_PER_OCTAVE = 2
-OCTAVES = 18  # up to 2^18 tokens
-FIRST_GUESS = 256.0
+BINS_PER_OCTAVE: Final = 2
+OCTAVES: Final = 18  # up to 2^18 tokens
+FIRST_GUESS: Final = 256.0
 """Tokens; the medians of public chat traces lie between 100 and 400."""
 
-PRIOR_ANSWERS = 2.0
+PRIOR_ANSWERS: Final = 2.0
 """How many answers the guess from the wider group is worth: few, since tenants differ by more than their answers do."""
 
-ANSWERS_OF_ONES_OWN = 20.0
+ANSWERS_OF_ONES_OWN: Final = 20.0
 """From so many answers on, a group's quantiles are its own: a tail cannot be blended from means, as the mean can."""
 
-FADE = 0.995
+FADE: Final = 0.995
 """Weight kept per further answer of the same key: a memory of some 200 answers."""
 
-STALE_SHARE = 0.1
+STALE_SHARE: Final = 0.1
 """A sum is worked out anew when the answers since the last time are this share of all that the histogram weighs."""
 
-MOST_KEYS = 4096
-MOST_LIMITS = 64
+MOST_KEYS: Final = 4096
+MOST_LIMITS: Final = 64
 """Values of `max_tokens` a group keeps sums for; beyond it all are forgotten, for they are cheaply made again."""
 
-_BINS = OCTAVES * BINS_PER_OCTAVE
+_BINS: Final = OCTAVES * BINS_PER_OCTAVE
 _CENTRES = [2.0 ** ((number + 0.5) / BINS_PER_OCTAVE) for number in range(_BINS)]
-_RESCALE_ABOVE = 1e100
+_RESCALE_ABOVE: Final = 1e100
 
 
 class _Answers:

@@ -7,13 +7,14 @@ then its figure decays towards the fleet's median, so that a node shunned for on
 
 from collections.abc import MutableSequence
 from math import exp, inf
+from typing import Final
 
 from pointsman.brain.load.median import median
 
-REFRESH_S = 1.0
+REFRESH_S: Final = 1.0
 """Often enough for a decay of many seconds."""
 
-FIRST_GUESS_S = 0.1
+FIRST_GUESS_S: Final = 0.1
 """Stands for the median while no node has answered yet; any equal positive figure would do."""
 
 

@@ -7,6 +7,7 @@ one moment, and a burst that has just come waits too: so the shorter of an engin
 that tell their queue have one here, and only they are peers.
 """
 
+from collections.abc import Mapping
 from math import log
 
 from pointsman.brain.load.slowness import above_others
@@ -18,20 +19,23 @@ class Queueing:
     def __init__(self) -> None:
         self._last: dict[int, float] = {}
         self._lengths: dict[int, float] = {}
+        self._excess: dict[int, float] | None = {}
 
     def observe(self, row: int, running: int, waiting: int) -> None:
         """The engine runs and queues so many requests."""
         length = log(1.0 + waiting / max(1, running))
         self._lengths[row] = min(length, self._last.get(row, 0.0))
         self._last[row] = length
+        self._excess = None
 
     def forget(self, row: int) -> None:
         """The node has left, or its queue with a restart."""
         self._last.pop(row, None)
         self._lengths.pop(row, None)
+        self._excess = None
 
-    def excess(self) -> dict[int, float]:
-        """By row, where that is known."""
-        if len(self._lengths) < 2:
-            return {}
-        return above_others(self._lengths)
+    def excess(self) -> Mapping[int, float]:
+        """By row, where that is known. Worked out anew only after a report."""
+        if self._excess is None:
+            self._excess = above_others(self._lengths) if len(self._lengths) > 1 else {}
+        return self._excess

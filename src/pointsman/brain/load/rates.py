@@ -11,22 +11,23 @@ Until a node has data of its own it uses the average of the nodes of its kind th
 
 from collections.abc import MutableSequence
 from math import exp, log
+from typing import Final
 
 from pointsman.brain.load.regression import RelativeRegression, Triple
 
-ALARM_WEIGHT = 0.3
+ALARM_WEIGHT: Final = 0.3
 """Weight of the newest residual: 97 % of a sudden change is followed within ten samples."""
 
-ALARM_ABOVE = log(1.5)
+ALARM_ABOVE: Final = log(1.5)
 """A smoothed residual of 50 % is more than three standard deviations of 30 % noise."""
 
-ALARM_SAMPLES = 8
+ALARM_SAMPLES: Final = 8
 """How long an alarm lasts: what one sample in it leaves of the error, 70 %, to this power is 6 %."""
 
-SHARE_EVERY = 16
+SHARE_EVERY: Final = 16
 """Samples of one node between two updates of those of its kind that have none."""
 
-SHARE_EARLY = (1, 2, 4, 8)
+SHARE_EARLY: Final = (1, 2, 4, 8)
 """And its first few: a prior far from the truth on the slow side would keep the others from ever being tried."""
 
 Column = MutableSequence[float]

@@ -10,22 +10,24 @@ definite, so a few projected Gauss–Seidel sweeps from the last φ keep it solv
 several times faster than NumPy.
 """
 
+from typing import Final
+
 Triple = tuple[float, float, float]
 
-FORGET = 0.98
+FORGET: Final = 0.98
 """Weight kept per sample: a memory of some 50 samples."""
 
-PRIOR_WEIGHT = 0.02
+PRIOR_WEIGHT: Final = 0.02
 """Samples the prior counts for: (noise of a sample, 30 %, over error of the prior, a factor of 2) squared."""
 
-SLOW = 2.0
+SLOW: Final = 2.0
 """Weight of a sample slower than predicted."""
 
-SWEEPS = 6
-MOST_RATIO = 16.0
+SWEEPS: Final = 6
+MOST_RATIO: Final = 16.0
 """A single sample counts as at most this many times slower or faster than predicted: hiccups are not rates."""
 
-_LEAST_SECONDS = 1e-9
+_LEAST_SECONDS: Final = 1e-9
 
 
 class RelativeRegression:
@@ -40,7 +42,8 @@ class RelativeRegression:
     @property
     def rates(self) -> Triple:
         """θ, each >= 0."""
-        (p, q, r), (s, t, u) = self._phi, self._scale
+        p, q, r = self._phi
+        s, t, u = self._scale
         return p * s, q * t, r * u
 
     def rebase(self, prior: Triple) -> None:
@@ -52,7 +55,8 @@ class RelativeRegression:
 
     def predict(self, x: Triple) -> float:
         """Seconds for the features `x` (>= 0)."""
-        (p, q, r), (s, t, u) = self._phi, self._scale
+        p, q, r = self._phi
+        s, t, u = self._scale
         return p * s * x[0] + q * t * x[1] + r * u * x[2]
 
     def rescale(self, factor: float) -> None:

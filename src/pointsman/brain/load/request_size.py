@@ -1,8 +1,10 @@
 """Mean tokens a request holds in KV memory at its end: how many requests fit a node whose slots nobody states."""
 
-WEIGHT = 0.02
+from typing import Final
+
+WEIGHT: Final = 0.02
 """Memory of some 50 requests."""
-FEWEST = 16
+FEWEST: Final = 16
 """Requests seen before the mean is believed."""
 
 

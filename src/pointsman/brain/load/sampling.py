@@ -4,8 +4,10 @@ Estimators remember some tens of samples. At PER_SECOND that is a few seconds, w
 learned, so more samples would cost time and tell nothing. A node that was quiet has BURST samples in hand.
 """
 
-PER_SECOND = 20.0
-BURST = 64
+from typing import Final
+
+PER_SECOND: Final = 20.0
+BURST: Final = 64
 """More than the memory of a regression or the samples that make a yardstick."""
 
 

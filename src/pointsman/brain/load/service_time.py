@@ -1,8 +1,9 @@
 """Mean seconds a request spends on a node, from dispatch to its end: 1/μ_j."""
 
 from collections.abc import MutableSequence
+from typing import Final
 
-FIRST_GUESS_S = 1.0
+FIRST_GUESS_S: Final = 1.0
 """Before any request has ended anywhere: all nodes alike, which is all that ranking needs."""
 
 

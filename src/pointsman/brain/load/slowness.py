@@ -18,38 +18,39 @@ the node is not slow, the yardstick is learned anew.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from math import exp, inf, log
+from typing import Final
 
 from pointsman.brain.load.median import median
 from pointsman.brain.model.view import Cells
 
-WEIGHT = 0.2
+WEIGHT: Final = 0.2
 """Of the newest sample: half of a sudden change shows after 3, nine tenths after 10."""
-LEAST_SAMPLES = 8
+LEAST_SAMPLES: Final = 8
 """A node of a declared kind with fewer is not judged, and no peer."""
-LEARNED = 32
+LEARNED: Final = 32
 """Samples after which the rates of another are its yardstick; as many again tell what is usual by it."""
-USUAL_SAMPLES = 256
+USUAL_SAMPLES: Final = 256
 """Samples in the mean that is usual, later: it follows what changes within some minutes, but not at once."""
-USUAL = log(1.4)
+USUAL: Final = log(1.4)
 """What is slower than this is not usual, however long it lasts."""
-BEYOND = 2.0
+BEYOND: Final = 2.0
 """Requests so many times larger than all that the yardstick was learned on ask for another."""
-STALE_SECONDS = 10.0
+STALE_SECONDS: Final = 10.0
 """Without samples a node is taken to become usual again with this time constant, so that it is tried again."""
-FORGIVEN_SECONDS = 30.0
+FORGIVEN_SECONDS: Final = 30.0
 """And so are the rates that are learned of it, with this one: trying a slow node costs its request a delay."""
-MOST = log(20.0)
+MOST: Final = log(20.0)
 """One sample counts for no more than this, so that one hiccup is no change."""
 
-FIRST_GRACE_SECONDS = 0.25
-REST_GRACE_SECONDS = 0.01
+FIRST_GRACE_SECONDS: Final = 0.25
+REST_GRACE_SECONDS: Final = 0.01
 """Added to what is measured and to what is predicted: a first token waits for the step under way, a later one for its
 neighbours' prefills, and differences of that size are no slowness, however many times they are of very little."""
 
-PROMPT = 1000.0, 1000.0 * 500.0
-BATCH = 8.0, 8000.0
+PROMPT: Final = (1000.0, 1000.0 * 500.0)
+BATCH: Final = (8.0, 8000.0)
 """Features of a usual prompt and a usual batch, where rates are compared as a whole."""
 
 Triple = tuple[float, float, float]
@@ -73,10 +74,14 @@ class _Channel:
         self._usual = self._lately = 0.0
 
     @property
-    def deviation(self) -> float | None:
-        """Logarithm of how many times slower than usual it is of late; None while that is not known."""
-        known = self.samples >= (LEAST_SAMPLES if self._declared else 2 * LEARNED)
-        return self._lately - self._usual if known else None
+    def known(self) -> bool:
+        """Whether enough was seen to tell how slow it is."""
+        return self.samples >= (LEAST_SAMPLES if self._declared else 2 * LEARNED)
+
+    @property
+    def deviation(self) -> float:
+        """Logarithm of how many times slower than usual it is of late."""
+        return self._lately - self._usual
 
     def observe(self, x: float, y: float, seconds: float, learned: Triple) -> None:
         """The features took so long. `learned` are the rates as they are believed now."""
@@ -114,8 +119,9 @@ class _Channel:
 
     def too_slow(self, learned: Triple, features: tuple[float, float]) -> float:
         """Logarithm of how many times slower than usual the `learned` rates are; 0 if they are not, or if unknown."""
-        now, usual = _seconds(learned, *features), _seconds(self.yardstick, *features)
-        if self.deviation is None or now <= 0.0 or usual <= 0.0:
+        x, y = features
+        now, usual = _seconds(learned, x, y), _seconds(self.yardstick, x, y)
+        if not self.known or now <= 0.0 or usual <= 0.0:
             return 0.0
         return max(0.0, log(now / usual) - self._usual)
 
@@ -137,14 +143,17 @@ class Slowness:
         self._first = cells.prefill_base, cells.prefill_per_token, cells.prefill_per_pair
         self._rest = cells.tpot_base, cells.tpot_per_sequence, cells.tpot_per_context
         self._nodes: dict[int, _Node] = {}
+        self._kinds: dict[str, list[int]] = {}
 
     def start(self, row: int, kind: str) -> None:
         """A node of `kind` (model on hardware; "" = unknown) takes the row."""
         self._nodes[row] = _Node(kind, _of(self._first, row), _of(self._rest, row))
+        self._kinds = self._by_kind()
 
     def forget(self, row: int) -> None:
         """The node has left."""
         self._nodes.pop(row, None)
+        self._kinds = self._by_kind()
 
     def first_token(self, row: int, tokens: float, pairs: float, seconds: float, now: float) -> None:
         """A first token came after `seconds`, in which `tokens` and `pairs` of them were to be computed."""
@@ -164,36 +173,35 @@ class Slowness:
         for row in self._unheard(now):
             self._nodes[row].first.relax(kept)
             self._nodes[row].rest.relax(kept)
-        for kind, rows in self._by_kind().items():
+        for kind, rows in self._kinds.items():
             if kind:
                 first, rest = _medians(self._first, rows), _medians(self._rest, rows)
                 for row in rows:
                     self._nodes[row].first.yardstick = first
                     self._nodes[row].rest.yardstick = rest
 
-    def forgiven(self, now: float, elapsed: float) -> Iterator[tuple[int, float, float]]:
+    def forgiven(self, now: float, elapsed: float) -> list[tuple[int, float, float]]:
         """Rows nothing was heard of that are believed slow, and factors for their rates of first and later tokens.
 
         A policy that predicts would never send anything there again, and so never learn that it is well.
         """
         step = 1.0 - exp(-elapsed / FORGIVEN_SECONDS)
+        found: list[tuple[int, float, float]] = []
         for row in self._unheard(now):
             node = self._nodes[row]
             first = node.first.too_slow(_of(self._first, row), PROMPT)
             rest = node.rest.too_slow(_of(self._rest, row), BATCH)
             if first or rest:
-                yield row, exp(-first * step), exp(-rest * step)
+                found.append((row, exp(-first * step), exp(-rest * step)))
+        return found
 
     def slowness(self) -> dict[int, float]:
         """Natural logarithm of how many times slower than its peers each row is, where that is known."""
         result: dict[int, float] = {}
-        for rows in self._by_kind().values():
-            for known in (
-                {row: self._nodes[row].first.deviation for row in rows},
-                {row: self._nodes[row].rest.deviation for row in rows},
-            ):
-                for row, slower in _against_others(known).items():
-                    result[row] = max(slower, result.get(row, -inf))
+        for rows in self._kinds.values():
+            nodes = [(row, self._nodes[row]) for row in rows]
+            _enter_worse(result, {row: node.first.deviation for row, node in nodes if node.first.known})
+            _enter_worse(result, {row: node.rest.deviation for row, node in nodes if node.rest.known})
         return result
 
     def _unheard(self, now: float) -> list[int]:
@@ -225,12 +233,12 @@ def _medians(rates: Rates, rows: list[int]) -> Triple:
     )
 
 
-def _against_others(deviations: dict[int, float | None]) -> dict[int, float]:
-    """Each known deviation less the median of the others; nothing for fewer than two."""
-    known = {row: deviation for row, deviation in deviations.items() if deviation is not None}
-    if len(known) < 2:
-        return {}
-    return above_others(known)
+def _enter_worse(worst: dict[int, float], deviations: Mapping[int, float]) -> None:
+    """Let `worst` have for each row what it is above the median of the others, where that is more; nothing for one."""
+    if len(deviations) < 2:
+        return
+    for row, slower in above_others(deviations).items():
+        worst[row] = max(slower, worst.get(row, -inf))
 
 
 def above_others(values: Mapping[int, float]) -> dict[int, float]:

@@ -1,15 +1,17 @@
 """How many tokens a byte of prompt is, per model, learned from what engines report as usage."""
 
-FIRST_BYTES_PER_TOKEN = 4.0
+from typing import Final
+
+FIRST_BYTES_PER_TOKEN: Final = 4.0
 """English text under the usual vocabularies of 32k to 150k tokens; other scripts are learned within a few prompts."""
 
-PRIOR_TOKENS = 256.0
+PRIOR_TOKENS: Final = 256.0
 """The weight of the first guess, in tokens seen."""
 
-MEMORY_TOKENS = 100_000.0
+MEMORY_TOKENS: Final = 100_000.0
 """Older prompts fade once so many tokens have been seen."""
 
-MOST_MODELS = 1024
+MOST_MODELS: Final = 1024
 
 
 class TokensPerByte:
