@@ -1,7 +1,8 @@
-"""Streams lose their node in the middle, in three ways, and every client reads the whole answer.
+"""Streams lose their node in the middle, in four ways, and every client reads the whole answer.
 
 Two hundred streams run on three engines. When each client has some of its answer, an engine is drained within a limit,
-has its requests taken away at once, as a preemption does, or is killed (SIGKILL). Each text is compared with what an
+has its requests taken away at once, as a preemption does, is stopped (SIGSTOP), which only its probes tell, or killed
+(SIGKILL). Each text is compared with what an
 undisturbed engine writes, to the byte. A fourth crowd asks for what cannot be resumed when an engine is killed: its
 streams end with one error event each.
 """
@@ -35,12 +36,20 @@ BEGUN_EVENTS = 5
 DRAIN_S = 0.5
 SLOW_START_S = 1.0
 PROBED_WITHIN_S = 30.0
+PROBE_S = 2.0
+MOST_STOPPED_S = 30.0
+"""Until a stopped engine is found out: a probe every ten seconds, and three more. A gateway waits twice as long for the
+next token."""
 Take = Callable[[World], Awaitable[None]]
 
 
 async def play(options: argparse.Namespace, steps: Steps) -> Report:
     report = Report("resume", dict(played(options, "streams", "by")))
-    more = {"resume": options.by, "brain": {"seed": options.seed, "slow_start_s": SLOW_START_S, "ejection_s": 1.0}}
+    more = {
+        "resume": options.by,
+        "timeouts": {"probe_s": PROBE_S},
+        "brain": {"seed": options.seed, "slow_start_s": SLOW_START_S, "ejection_s": 1.0},
+    }
     plan = Plan(
         engine(GAP_MS, options.streams), settings(options, **more), {"slots": options.streams}, workers=options.workers
     )
@@ -52,9 +61,15 @@ async def play(options: argparse.Namespace, steps: Steps) -> Report:
         table = report.table(
             "what became of the streams", "way", "streams", "on the engine", "moved", "longest pause", "ended"
         )
-        for way, take in (("drain", drain), ("preempt", preempt), ("kill", kill)):
+        for way, take in (("drain", drain), ("preempt", preempt), ("stop", stop), ("kill", kill)):
             steps.say(f"{way}: {options.streams} streams")
-            await disturbed(report, table, here, [asks.next(stream=True) for _ in range(options.streams)], way, take)
+            crowd = [asks.next(stream=True) for _ in range(options.streams)]
+            pause = await disturbed(report, table, here, crowd, way, take)
+            if way == "stop":
+                found = f"a pause of {pause:.1f} s at most"
+                report.claim("a stopped engine is left before patience is over", pause < MOST_STOPPED_S, found)
+                here.engines[VICTIM].signal(signal.SIGCONT)
+                await back(here, asks)
         await again(here, asks)
         await refused(report, table, here, [penalised(asks.next(stream=True)) for _ in range(options.streams // 4)])
         await claim_rest(report, here, files, lost_with=VICTIM)
@@ -69,15 +84,17 @@ async def probed(here: World, asks: Asks, steps: Steps) -> None:
             await ask_alone(here, asks)
 
 
-async def disturbed(report: Report, table: Figures, here: World, asks: list[Ask], way: str, take: Take) -> None:
-    """All these streams, an engine taken from under some of them."""
+async def disturbed(report: Report, table: Figures, here: World, asks: list[Ask], way: str, take: Take) -> float:
+    """All these streams, an engine taken from under some of them; the longest pause of these."""
     before = await moved(here)
     answers, on_it = await answered(here, asks, take)
     count = await moved(here) - before
     verdicts = Counter(each.verdict for each in answers)
-    table.rows.append((way, len(answers), len(on_it), int(count), ms(longest_pause(on_it)), dict(verdicts)))
+    pause = longest_pause(on_it)
+    table.rows.append((way, len(answers), len(on_it), int(count), ms(pause), dict(verdicts)))
     report.claim(f"{way}: every text is the undisturbed one", set(verdicts) == {"ok"}, dict(verdicts))
     report.claim(f"{way}: streams were moved", 0 < count <= len(on_it), f"{count:.0f} of {len(on_it)} on the engine")
+    return pause
 
 
 def longest_pause(answers: list[Answer]) -> float:
@@ -145,11 +162,20 @@ async def kill(here: World) -> None:
     await asyncio.to_thread(victim.reap)
 
 
+async def stop(here: World) -> None:
+    here.engines[VICTIM].signal(signal.SIGSTOP)
+
+
 async def again(here: World, asks: Asks) -> None:
-    """The engine runs again, a real request has shown it, and it has its full share."""
+    """The engine runs again."""
     victim = here.engines[VICTIM]
     victim.start()
     await here.engine_ready(victim)
+    await back(here, asks)
+
+
+async def back(here: World, asks: Asks) -> None:
+    """A real request has shown that the engine is well, and it has its full share."""
     async with asyncio.timeout(UP_WITHIN_S):
         while not all_up(await here.admin.states()):
             await ask_alone(here, asks)
@@ -171,6 +197,7 @@ def arguments() -> argparse.Namespace:
     made = parser("resume", __doc__)
     made.add_argument("--streams", type=int, default=200, help="at once (default: 200)")
     made.add_argument("--by", choices=("tokens", "text"), default="tokens", help="how they go on (default: tokens)")
+    made.set_defaults(policy="least_requests")  # each engine has its third, whichever is taken
     return made.parse_args()
 
 

@@ -78,6 +78,7 @@ UNTIL_CAUGHT = settings(
 )
 
 
+@pytest.mark.timeout(120 + LIVES // 10)
 def test_lives() -> None:
     run_state_machine_as_test(Life, settings=SETTINGS)
 

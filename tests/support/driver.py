@@ -156,7 +156,7 @@ class TestDriver:
         """Stop what was to be stopped, as far as it has not ended meanwhile."""
         late, self.late = self.late, []
         for order in late:
-            if order.lease in self.running:
+            if order.lease in self.running and not (order.spares and self._stuck(order.lease)):
                 verdict = Verdict.INTERRUPTED if order.interrupts else Verdict.FAIL
                 self.finish(order.lease, self.lost(order.lease, order.why, verdict))
 
@@ -259,6 +259,9 @@ class TestDriver:
         else:
             assert state in (NodeState.UP, NodeState.JOINING), f"work for a node that is {state}"
         assert fleet.table.outstanding[row] <= max(1.0, fleet.table.slots[row]), "more than the node has room for"
+
+    def _stuck(self, lease: int) -> bool:
+        return self.running[lease] in self.delivered and not self.resumes
 
     def _over(self, lease: int) -> int:
         """Forget the lease; its ticket."""

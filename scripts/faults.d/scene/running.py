@@ -22,7 +22,7 @@ def parser(name: str, about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--json", action="store_true", help="print JSON instead of tables")
     made.add_argument("--seed", type=int, default=1, help="of everything that is drawn (default: 1)")
     made.add_argument("--workers", type=int, default=1, help="of the gateway (default: 1)")
-    made.add_argument("--policy", default="fastest_completion", help="of the gateway (default: fastest_completion)")
+    made.add_argument("--policy", default="fastest_completion", help="of the gateway (default: %(default)s)")
     made.add_argument("--keep", metavar="FOLDER", help="put logs, audits and settings there, and leave them")
     return made
 

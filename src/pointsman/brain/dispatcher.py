@@ -219,11 +219,12 @@ class Dispatcher:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         """A probe, scrape or heartbeat of a node.
 
-        What a node that is down and fails its probe has not begun to answer is tried elsewhere.
+        What a node that is down and fails its probe has not begun to answer is tried elsewhere; streams that can go on
+        there are moved if nothing comes from it any more.
         """
         down = self.membership.report(report, now)
         if down is not None:
-            self._evacuation.begin(down, now)
+            self._evacuation.begin(down, now, silent=not self.membership.flows(down, report, now))
         return self._pumped_all(now)
 
     def feedback(self, report: ClientReport, now: float) -> list[Order]:

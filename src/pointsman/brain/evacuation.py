@@ -2,7 +2,8 @@
 
 A node that stops without closing its connections leaves requests behind that nothing would end: of plain ones not even
 a first token is awaited. All of them at once would exceed the budget for retries, and fail for that. So they are
-aborted as the budget has room; what is left after some time is aborted anyway, to fail rather than wait.
+aborted as the budget has room; what is left after some time is aborted anyway, to fail rather than wait. A stream that
+has begun and can go on elsewhere is interrupted at once, where a node is up that could take it.
 
 An interruption on our own wish asks no budget, and is for those who have not been interrupted too often already.
 """
@@ -43,8 +44,10 @@ class Evacuation:
         self._out = out
         self._began: dict[int, float] = {}
 
-    def begin(self, row: int, now: float) -> None:
-        """The node at `row` is down and did not answer its probe."""
+    def begin(self, row: int, now: float, *, silent: bool) -> None:
+        """The node at `row` is down and did not answer its probe; if `silent`, nothing else comes from it either."""
+        if silent:
+            self._rescue(row)
         if row not in self._began:
             self._began[row] = now
             self._step(row, now)
@@ -64,6 +67,19 @@ class Evacuation:
         if self._fleet.generation[row] == generation and self._fleet.states[row] is NodeState.DRAINING:
             for lease in [lease.id for lease in self._leases.values() if lease.row == row]:
                 self.interrupt(lease, "drain")
+
+    def _rescue(self, row: int) -> None:
+        for lease in self._leases.values():
+            ticket = lease.ticket
+            begun = lease.row == row and lease.first_at is not None
+            if begun and ticket.request.resumable and may_interrupt(ticket.interruptions) and self._elsewhere(lease):
+                self._out.append(Abort(lease.id, "node_down", interrupts=True, spares=True))
+
+    def _elsewhere(self, lease: Lease) -> bool:
+        """Whether another node is up that has not failed the lease's request."""
+        fleet, ticket = self._fleet, lease.ticket
+        others = (row for row in fleet.serves(ticket.request.model) if row != lease.row)
+        return any(fleet.states[row] is NodeState.UP and fleet.spec(row).name not in ticket.excluded for row in others)
 
     def _step(self, row: int, now: float) -> None:
         stuck = []

@@ -238,12 +238,16 @@ class Membership:
         self._refuses(row, refused)
         if report.ok:
             self._learn(row, report, now)
-        elif self._flows(row, report, now) and not refused:
+        elif self.flows(row, report, now) and not refused:
             return None
         self._fleet.columns.reported_load[row] = (report.load or 0.0) if report.ok else 1.0
         self._judge(row, report, now)
         self._probing.heed(row, now)
         return row if not report.ok and self._fleet.states[row] is NodeState.DOWN else None
+
+    def flows(self, row: int, report: NodeReport, now: float) -> bool:
+        """Whether tokens came from the node since its probe began, which `report` tells of, or shortly before."""
+        return report.flowing or self._progress.get(row, -inf) > now - max(report.seconds, FLOW_SECONDS)
 
     def refresh(self, now: float) -> None:
         """Move the caps that follow the time."""
@@ -261,7 +265,7 @@ class Membership:
             self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
         elif report.running is None and report.load is None:
             self._emit(LoadUnknown(now, report.node))
-        late = self._delays.abnormal(row, report.seconds) and not self._flows(row, report, now)
+        late = self._delays.abnormal(row, report.seconds) and not self.flows(row, report, now)
         if report.ok:
             self._fleet.well_at[row] = now
             self._delays.observe(row, report.seconds)
@@ -269,10 +273,6 @@ class Membership:
         if event is not None and (fit or event is not Event.ADMITTED):
             reason = report.reason if not report.ok else f"answered after {report.seconds:.1f} s" if late else ""
             self._move(row, event, now, reason)
-
-    def _flows(self, row: int, report: NodeReport, now: float) -> bool:
-        """Whether tokens came from the node since its probe began, or shortly before."""
-        return report.flowing or self._progress.get(row, -inf) > now - max(report.seconds, FLOW_SECONDS)
 
     def _served(self, row: int, well: bool, now: float, reason: str = "") -> None:
         event = self.health.served(row, well)

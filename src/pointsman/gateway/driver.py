@@ -31,7 +31,7 @@ class Party(Protocol):
 
     def aborted(self, lease: int, why: str) -> None: ...
 
-    def interrupted(self, lease: int, why: str) -> None: ...
+    def interrupted(self, lease: int, why: str, *, spares: bool) -> None: ...
 
     def end(self, error: PointsmanError) -> None: ...
 
@@ -196,7 +196,7 @@ class Driver:
         if party is None:
             self.finished(0, order.lease, CANCELLED)
         elif order.interrupts:
-            party.interrupted(order.lease, order.why)
+            party.interrupted(order.lease, order.why, spares=order.spares)
         else:
             party.aborted(order.lease, order.why)
 

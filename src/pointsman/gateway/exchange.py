@@ -117,8 +117,8 @@ class Exchange:
         if self._attempt is not None and lease == self._lease:
             self._attempt.abort(why)
 
-    def interrupted(self, lease: int, why: str) -> None:
-        if self._attempt is not None and lease == self._lease:
+    def interrupted(self, lease: int, why: str, *, spares: bool) -> None:
+        if self._attempt is not None and lease == self._lease and not (spares and self._stuck):
             self._attempt.interrupt(why)
 
     # The client's connection
@@ -186,6 +186,11 @@ class Exchange:
             self._attempt.settle(self._cancelled(error.code))
         else:
             self._give_up(error)
+
+    @property
+    def _stuck(self) -> bool:
+        """Whether the client has a part of its answer whose rest no other node can be asked for."""
+        return self._reply.started and not (self._splice is not None and self._splice.goes_on)
 
     def _try(self, order: Start) -> None:
         shared, splice = self._shared, self._splice

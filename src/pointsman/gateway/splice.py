@@ -48,6 +48,13 @@ class Splice:
         """Whether the client has a part of its answer, and waits for the rest."""
         return self.begun and not self.over
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether another node can be asked for the rest of what the client has."""
+        delivered = self.delivered
+        known = not self.asked.by_tokens or bool(delivered.prompt_ids) or not delivered.tokens
+        return self.begun and delivered.plain and known and leaves_any(self.asked, delivered.tokens)
+
     def work(self) -> Work:
         """What the next try sends: the request, or one for the rest of its answer."""
         self.continues = self.begun
@@ -86,7 +93,7 @@ class Splice:
             reason=reason,
             status=status,
             delivered=self.begun,
-            resumable=self.begun and self._goes_on(),
+            resumable=self.goes_on,
             new_tokens=self.delivered.tokens - self._before,
         )
 
@@ -95,11 +102,6 @@ class Splice:
         self.over = True
         self._reply.write(ChatAccount().last_words(error_body(error)))
         self._reply.end()
-
-    def _goes_on(self) -> bool:
-        delivered = self.delivered
-        known = not self.asked.by_tokens or bool(delivered.prompt_ids) or not delivered.tokens
-        return delivered.plain and known and leaves_any(self.asked, delivered.tokens)
 
     def _forget(self) -> None:
         """Of a try nothing was delivered: the next one begins anew."""

@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.orders import Abort
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.engine.emulator import Engine
 from pointsman.engine.settings import EngineConfig
@@ -188,6 +189,30 @@ async def test_a_stream_that_is_interrupted_goes_on(world: World, stack: AsyncEx
     assert text_of(whole).endswith(text_of(await read(client)))
     assert sum(world.metrics.interruptions.values()) == 1
     assert {labels[2:] for labels in world.metrics.interruptions} == {("preempt", "yes")}
+    await world.at_rest()
+
+
+def spared(world: World) -> None:
+    """What the brain orders when a node is down and silent."""
+    (lease,) = world.dispatcher._leases
+    world.gateway.driver.execute([Abort(lease, "node_down", interrupts=True, spares=True)])
+
+
+async def test_a_stream_leaves_a_node_that_is_down(world: World, stack: AsyncExitStack) -> None:
+    _, client, whole = await running(world, stack, CHAT, LONG)
+    spared(world)
+    assert text_of(whole).endswith(text_of(await read(client)))
+    assert {labels[2:] for labels in world.metrics.interruptions} == {("node_down", "yes")}
+    await world.at_rest()
+
+
+async def test_what_cannot_go_on_stays_with_a_node_that_is_down(world: World, stack: AsyncExitStack) -> None:
+    """It may come back."""
+    _, client, _ = await running(world, stack, COMPLETIONS, completion(max_tokens=200, ignore_eos=True, n=2))
+    spared(world)
+    rest = await read(client)
+    assert (rest.count(b'"error"'), rest.count(DONE)) == (0, 1)
+    assert not world.metrics.interruptions
     await world.at_rest()
 
 

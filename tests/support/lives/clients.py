@@ -60,6 +60,7 @@ class Clients(RuleBasedStateMachine):
         tokens=st.integers(1, 500),
         most=st.sampled_from([None, 1, 300]),
         stream=st.booleans(),
+        resumable=st.booleans(),
         tenant=st.sampled_from(["", "t"]),
         session=st.sampled_from(["", "s1", "s2"]),
         priority=st.sampled_from([0.01, 1.0, 7.0]),

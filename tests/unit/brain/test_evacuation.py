@@ -123,3 +123,68 @@ def test_who_was_interrupted_too_often_is_left_alone() -> None:
         driver.obey(driver.dispatcher.interrupt(leases[-1], "preempt", driver.now))
     assert len(set(leases)) == MOST_INTERRUPTIONS + 1
     assert driver.dispatcher.interrupt(999, "nobody", driver.now) == []
+
+
+def begun(driver: TestDriver, **more: object) -> int:
+    """A stream on "a" that has begun, longer ago than tokens are fresh."""
+    ticket = next(ticket for ticket in iter(lambda: driver.submit(**more), None) if driver.node(ticket) == "a")
+    driver.first_token(driver.lease_of(ticket))
+    driver.tokens(driver.lease_of(ticket), 7)
+    driver.tick(10.0)
+    return ticket
+
+
+def hang(driver: TestDriver, node: str = "a", reason: str = "timeout") -> None:
+    for _ in range(4):
+        driver.report(node, ok=False, reason=reason)
+
+
+def pair(**settings: object) -> TestDriver:
+    driver = TestDriver("round_robin", **settings)
+    driver.add("a", slots=100)
+    driver.add("b", slots=100)
+    return driver
+
+
+def test_a_stream_that_can_go_on_leaves_a_node_that_hangs_at_once() -> None:
+    driver = pair(retry_floor=0, retry_share=0.0)
+    tickets = [begun(driver, resumable=True) for _ in range(5)]
+    hang(driver)
+    assert {driver.node(ticket) for ticket in tickets} == {"b"}
+    assert {ticket.delivered_tokens for ticket in driver.dispatcher.tickets() if ticket.id in tickets} == {7}
+
+
+def test_a_stream_stays_where_its_tokens_still_come_from() -> None:
+    """A server that shuts down in good order refuses connections, probes too, and ends what it has."""
+    driver = pair()
+    ticket = begun(driver, resumable=True)
+    driver.tokens(driver.lease_of(ticket), 1)
+    hang(driver, reason="refused")
+    assert driver.node(ticket) == "a"
+    driver.tick(10.0)
+    hang(driver, reason="refused")
+    assert driver.node(ticket) == "b"
+
+
+def test_a_stream_stays_while_no_other_node_is_up() -> None:
+    """All nodes down at once is more likely a fault of ours."""
+    driver = pair()
+    ticket = begun(driver, resumable=True)
+    hang(driver, "b")
+    hang(driver)
+    assert driver.node(ticket) == "a"
+    driver.tick(15.0)
+    driver.report("b")
+    trial = driver.submit()
+    driver.first_token(driver.lease_of(trial))
+    hang(driver)
+    assert driver.node(ticket) == "b"
+
+
+def test_a_stream_that_turns_out_not_to_go_on_keeps_waiting() -> None:
+    """What was delivered may rule it out, which its driver alone knows."""
+    driver = pair()
+    driver.resumes = False
+    ticket = begun(driver, resumable=True)
+    hang(driver)
+    assert driver.node(ticket) == "a"

@@ -47,8 +47,8 @@ class Party:
     def aborted(self, lease: int, why: str) -> None:
         self.heard.append((lease, why))
 
-    def interrupted(self, lease: int, why: str) -> None:
-        self.heard.append((lease, why, "interrupted"))
+    def interrupted(self, lease: int, why: str, *, spares: bool) -> None:
+        self.heard.append((lease, why, "spared" if spares else "interrupted"))
 
     def end(self, error: PointsmanError) -> None:
         self.heard.append(error)
@@ -123,10 +123,11 @@ def test_closing_cancels_once() -> None:
 def test_aborts() -> None:
     drive, brain, _, _ = driver()
     party = Party()
-    brain.script = [[start(1, 11)], [Abort(11, "move", interrupts=True), Abort(11, "why"), Abort(99, "gone")]]
+    move, down = Abort(11, "move", interrupts=True), Abort(11, "node_down", interrupts=True, spares=True)
+    brain.script = [[start(1, 11)], [down, move, Abort(11, "why"), Abort(99, "gone")]]
     drive.submit(REQUEST, party)
     drive.call(lambda now: brain.tick(now))
-    assert party.heard[-2:] == [(11, "move", "interrupted"), (11, "why")]
+    assert party.heard[-3:] == [(11, "node_down", "spared"), (11, "move", "interrupted"), (11, "why")]
     assert ("finished", 99, CANCELLED, 10.0) in brain.calls
 
 

@@ -35,11 +35,15 @@ class Refuse(msgspec.Struct, frozen=True):
 
 
 class Abort(msgspec.Struct, frozen=True, gc=False):
-    """Stop the work under `lease` and report how it ended: as the node's failure, or as an interruption of ours."""
+    """Stop the work under `lease` and report how it ended: as the node's failure, or as an interruption of ours.
+
+    With `spares` only if its client does not lose by it: what has begun and could not go on elsewhere is left alone.
+    """
 
     lease: int
     why: str
     interrupts: bool = False
+    spares: bool = False
 
 
 class Probe(msgspec.Struct, frozen=True, gc=False):
