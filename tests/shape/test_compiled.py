@@ -34,7 +34,7 @@ def hook() -> ModuleType:
 def test_modules_that_decide_are_compiled_and_those_that_define_values_are_not(hook: ModuleType) -> None:
     modules = {path.as_posix() for path in hook.chosen(PACKAGE, COMPILED, INTERPRETED)}
     assert {"pointsman/brain/dispatcher.py", "pointsman/gateway/exchange.py", "pointsman/wire/sse.py"} <= modules
-    assert not modules & {"pointsman/brain/model/request.py", "pointsman/brain/model/view.py", "pointsman/serve.py"}
+    assert not modules & {"pointsman/brain/model/request.py", "pointsman/brain/policies/jffc.py", "pointsman/serve.py"}
 
 
 @pytest.mark.parametrize("pattern", [*COMPILED, *INTERPRETED])

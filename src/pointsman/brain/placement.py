@@ -21,11 +21,10 @@ from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.draw import draw
 from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, Fact, PolicyRaised
-from pointsman.brain.model.quantities import FEW
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
-from pointsman.brain.model.view import Floats, Rows, View
+from pointsman.brain.model.view import FEW, Floats, Rows, View
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable

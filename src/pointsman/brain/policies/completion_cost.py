@@ -6,14 +6,14 @@ The terms are those of `fastest_completion.py`. Each function gives one float pe
 
 import numpy as np
 
-from pointsman.brain.model.view import Floats, View
+from pointsman.brain.model.view import Floats, Number, View
 from pointsman.brain.policies.pickers import least
 
 # An array, because NumPy converts a Python float anew in every call, at half the cost of the call itself.
 _ZERO = np.array(0.0)
 
 
-def wait_seconds(view: View, most_tokens: float) -> Floats:
+def wait_seconds(view: View, most_tokens: Number) -> Floats:
     """Seconds until the node turns to the request. Blocks free at the pace at which their holders finish.
 
     `most_tokens`: prompt and output of the view's request, or of the longest one of a stacked view.
@@ -23,7 +23,8 @@ def wait_seconds(view: View, most_tokens: float) -> Floats:
         return view.backlog_seconds
     needed = view.prompt_tokens + view.output_tokens
     reserved = np.maximum(view.kv_reserved * view.block_tokens, 1.0)
-    return view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
+    wait: Floats = view.backlog_seconds + np.maximum(needed - room, 0.0) / reserved * view.service_seconds
+    return wait
 
 
 def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
@@ -37,7 +38,7 @@ def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
     context = view.prompt_tokens + 0.5 * view.output_tokens
     member = view.tpot_per_sequence + context * view.tpot_per_context  # what one more adds to each step
     prefill = view.prefill_seconds
-    lost = member * (0.5 * view.output_tokens)
+    lost: Floats = member * (0.5 * view.output_tokens)
     lost += prefill
     lost -= view.prefill_base  # of which nobody else loses anything
     lost *= batch
@@ -51,7 +52,8 @@ def service_and_harm(view: View, decoding: float, reuse: float) -> Floats:
 def uncached_prefill(view: View) -> Floats:
     """Seconds of the whole prompt's prefill."""
     prompt = view.prompt_tokens
-    return view.prefill_base + prompt * (view.prefill_per_token + 0.5 * prompt * view.prefill_per_pair)
+    seconds: Floats = view.prefill_base + prompt * (view.prefill_per_token + 0.5 * prompt * view.prefill_per_pair)
+    return seconds
 
 
 def _decode(view: View, batch: Floats, member: Floats) -> Floats:
@@ -65,7 +67,7 @@ def _decode(view: View, batch: Floats, member: Floats) -> Floats:
 def eviction_seconds(view: View, reuse: float) -> Floats:
     """`reuse` times the seconds to compute again what is evicted: what is needed beyond the free blocks."""
     cached = view.kv_cached * view.block_tokens
-    evicted = view.miss + view.output_tokens
+    evicted: Floats = view.miss + view.output_tokens
     evicted -= view.room_tokens
     evicted += cached
     np.minimum(evicted, cached, out=evicted)

@@ -41,4 +41,5 @@ class MooncakeConductor(Policy):
         best = greatest(view.overlap)
         miss = view.prompt_tokens - best
         prefill = view.prefill_base + miss * (view.prefill_per_token + view.prefill_per_pair * (best + 0.5 * miss))
-        return (best - view.overlap) * self.transfer_per_token + view.backlog_seconds + prefill
+        fetched: Floats = (best - view.overlap) * self.transfer_per_token + view.backlog_seconds + prefill
+        return fetched

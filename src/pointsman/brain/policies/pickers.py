@@ -14,16 +14,18 @@ _FEW = 48
 """Up to so many candidates a list is searched sooner than an array."""
 
 
-def lowest(scores: Scores, draw: int) -> int:
+def lowest(scores: Scores | list[float], draw: int) -> int:
     """Index of the least score; among equals a uniform draw. `scores` must not be empty."""
     ties = _lowest(scores)
     return ties[0] if len(ties) < 2 else ties[below(draw, len(ties))]
 
 
-def lowest_then(scores: Scores, second: Floats, draw: int) -> int:
+def lowest_then(scores: Scores | list[float], second: Floats | list[float], draw: int) -> int:
     """Index of the least score; among equals the least `second`; among those a uniform draw."""
     ties = _lowest(scores)
-    return ties[0] if len(ties) < 2 else ties[lowest(second[ties], draw)]
+    if len(ties) < 2:
+        return ties[0]
+    return ties[lowest([second[index] for index in ties] if isinstance(second, list) else second[ties], draw)]
 
 
 def two_of(candidates: int, draw: int) -> tuple[int, int]:
@@ -64,14 +66,19 @@ def every(flags: Flags) -> bool:
     return flags.item(flags.argmin())
 
 
-def _lowest(scores: Scores) -> list[int]:
+def _lowest(scores: Scores | list[float]) -> list[int]:
     """The indexes of the least score."""
-    if len(scores) > _FEW:
-        ties: list[int] = (scores == scores[scores.argmin()]).nonzero()[0].tolist()
-        return ties
-    values = scores.tolist()
-    least = min(values)
-    first = values.index(least)
-    if values.count(least) == 1:
+    if isinstance(scores, list):
+        return _lowest_listed(scores)
+    if len(scores) <= _FEW:
+        return _lowest_listed(scores.tolist())
+    ties: list[int] = (scores == scores[scores.argmin()]).nonzero()[0].tolist()
+    return ties
+
+
+def _lowest_listed(scores: list[float]) -> list[int]:
+    least = min(scores)
+    first = scores.index(least)
+    if scores.count(least) == 1:
         return [first]
-    return [index for index, value in enumerate(values) if value == least]
+    return [index for index, score in enumerate(scores) if score == least]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.brain.model.view import COLUMNS, Cells, Columns, View
+from pointsman.brain.model.view import COLUMNS, FEW, Cells, Columns, View
 
 ROWS = 6
 
@@ -108,3 +108,13 @@ def test_a_view_among_some_candidates_shows_their_rows(nodes: list[int], seed: i
         for name in ("outstanding", "load", "prefill_seconds"):
             assert getattr(fewer, name).tolist() == getattr(seen, name)[some].tolist()
         assert (fewer.sequence, fewer.draw) == (3, 9)
+
+
+def test_few_candidates_can_be_looked_at_one_by_one() -> None:
+    cells = Cells(FEW + 1)
+    cells.running[4] = 7.0
+    few = view(cells.columns(), [4, 1], cells=cells, overlap=np.array([3.0, 5.0]))
+    assert few.is_small
+    assert [(each.running, each.overlap) for each in few.candidates] == [(7.0, 3.0), (0.0, 5.0)]
+    assert not view(cells.columns(), list(range(FEW + 1)), cells=cells).is_small
+    assert not view(cells.columns(), [4, 1]).is_small

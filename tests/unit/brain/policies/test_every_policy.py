@@ -86,7 +86,7 @@ def test_one_of_the_waiting_tickets_is_picked(name: str, seed: int, tickets: int
     overlaps = np.random.default_rng(seed).uniform(0.0, 1000.0, (tickets, candidates))
     views = [make(seed, candidates) for _ in requests]
     for view, overlap in zip(views, overlaps, strict=True):
-        view.overlap = overlap
+        view.held = overlap
     picked = policy.pick(requests, views)
     assert 0 <= picked < tickets
     assert policy.pick(requests, [view.snapshot() for view in views]) == picked

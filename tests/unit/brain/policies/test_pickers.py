@@ -8,12 +8,14 @@ from pointsman.brain.policies.pickers import every, greatest, least, lower_of_tw
 
 def test_lowest_draws_among_equals() -> None:
     scores = np.array([2.0, 1.0, 3.0, 1.0])
-    assert {lowest(scores, draw(0, i)) for i in range(40)} == {1, 3}
+    for values in (scores, scores.tolist()):
+        assert {lowest(values, draw(0, i)) for i in range(40)} == {1, 3}
 
 
 def test_lowest_then_breaks_ties_by_the_second() -> None:
     scores, second = np.array([1.0, 1.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 5.0, 4.0, 4.0])
     assert {lowest_then(scores, second, draw(0, i)) for i in range(40)} == {3, 4}
+    assert {lowest_then(scores.tolist(), second.tolist(), draw(0, i)) for i in range(40)} == {3, 4}
 
 
 @given(st.integers(2, 30), st.integers(0, 2**64 - 1))
