@@ -103,6 +103,8 @@ class Lives:
     def tell_ended(self, lease: Lease, outcome: Outcome, tpot: float | None, final: bool, now: float) -> None:
         """Tell observers how a lease ended, and whether its ticket did (`final`)."""
         ticket = lease.ticket
+        if not self._tell.want(Ended):
+            return
         self._tell(
             Ended(
                 now, ticket.id, lease.id, ticket.request, lease.node, outcome,

@@ -26,6 +26,11 @@ class Observers:
         self._observers.append(handlers)
         self._told.clear()
 
+    def want(self, kind: type) -> bool:
+        """Whether anybody is to be told of such facts: else there is no need to make them."""
+        told = self._told.get(kind)
+        return bool(self._find(kind) if told is None else told)
+
     def __call__(self, fact: Fact) -> None:
         told = self._told.get(type(fact))
         if told is None:

@@ -4,7 +4,7 @@ Everything here happens inside one call, so two requests in the same millisecond
 """
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.draw import draw
 from pointsman.brain.model.errors import PolicyFailed
-from pointsman.brain.model.facts import Decided, Fact, PolicyRaised
+from pointsman.brain.model.facts import Decided, PolicyRaised
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
 from pointsman.brain.model.view import FEW, Floats, Rows, View
+from pointsman.brain.observers import Observers
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable
@@ -45,7 +46,7 @@ class Placement:
         settings: BrainSettings,
         fleet: Fleet,
         policies: PolicyTable,
-        tell: Callable[[Fact], None],
+        tell: Observers,
     ) -> None:
         self._settings = settings
         self._fleet = fleet
@@ -113,10 +114,11 @@ class Placement:
         if type(answer) is Choice:
             chosen = answer.index
             self._sequence[model] = view.sequence + 1
-        fact = Decided(
-            now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
-        )
-        self._tell(fact)
+        if self._tell.want(Decided):
+            fact = Decided(
+                now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
+            )
+            self._tell(fact)
         return answer
 
     def tell_raised(self, policy: Policy, call: str, request: Request, error: Exception, now: float) -> None:

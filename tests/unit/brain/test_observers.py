@@ -33,3 +33,12 @@ def test_observers_are_told_in_the_order_they_came() -> None:
     tell.add({PolicyChanged: lambda fact: order.append("third")})
     tell(POLICY)
     assert order == ["first", "second", "third"]
+
+
+def test_facts_that_nobody_handles_need_not_be_made() -> None:
+    tell = Observers()
+    assert not tell.want(PolicyChanged)
+    tell.add({PolicyChanged: lambda fact: None})
+    assert tell.want(PolicyChanged)
+    assert not tell.want(PanicChanged)
+    assert Observers([lambda fact: None]).want(PanicChanged)

@@ -31,12 +31,13 @@ class FeedbackDesk:
 
     def remember(self, tenant: str, request: str, served: Served) -> None:
         """A request ended. Of several with one id the last is meant."""
-        key = tenant, request
-        if key in self._served:
-            self._served.move_to_end(key)
-        self._served[key] = served
-        if len(self._served) > REMEMBERED:
-            self._served.popitem(last=False)
+        remembered, key = self._served, (tenant, request)
+        before = len(remembered)
+        remembered[key] = served
+        if len(remembered) == before:
+            remembered.move_to_end(key)
+        elif before == REMEMBERED:
+            remembered.popitem(last=False)
 
     def take(self, report: ClientReport, now: float) -> Served:
         """Accept a report: whom it is about. Raises NotFound, Conflict or TooManyRequests, and then changes nothing."""

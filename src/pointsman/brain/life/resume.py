@@ -5,14 +5,17 @@ was delivered is simply sent again. Moving an answer costs a prefill of all ther
 request that was interrupted often enough is left alone, and ends with the next failure.
 """
 
+from typing import Final
+
 from pointsman.brain.model.outcome import Outcome, Verdict
 
-MOST_INTERRUPTIONS = 3
+MOST_INTERRUPTIONS: Final = 3
+_INTERRUPTED: Final = Verdict.INTERRUPTED  # Python looks up a member of an enumeration slowly
 
 
 def interrupts(outcome: Outcome) -> bool:
     """Whether this ending is an interruption: of an answer that can go on, or on our own wish."""
-    return outcome.resumable or outcome.verdict is Verdict.INTERRUPTED
+    return outcome.resumable or outcome.verdict is _INTERRUPTED
 
 
 def goes_on(outcome: Outcome, interruptions: int) -> bool:
