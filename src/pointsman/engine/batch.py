@@ -86,10 +86,10 @@ class Batch:
         size = self.block_size
         if steps == 1:
             return self._takers[first % size]
-        rounds, rest = divmod(steps, size)
-        begin, takers = first % size, self._takers
-        end = begin + rest
-        return rounds * self.count + sum(takers[begin:end]) + (sum(takers[: end - size]) if end > size else 0)
+        begin, takers, taken = first % size, self._takers, steps // size * self.count
+        for place in range(begin, begin + steps % size):
+            taken += takers[place if place < size else place - size]
+        return taken
 
     def lasts(self, first: int, steps: int, free: int) -> int:
         """For how many of `steps` steps, from `first` on, `free` blocks suffice."""

@@ -51,10 +51,9 @@ class Piece:
         end.before = self
 
     def leave(self) -> None:
-        """Out of the ring."""
+        """Out of the ring, for good."""
         self.before.after = self.after
         self.after.before = self.before
-        self.before = self.after = self
 
 
 class Holding:
@@ -235,7 +234,7 @@ class RunPool:
         self._leave(run, depth)
         if depth < run.used or depth in run.depths:
             return
-        run.used = max(run.depths, default=0)
+        run.used = max(run.depths) if run.depths else 0
         piece = Piece(run, run.used, depth)
         run.pieces.append(piece)
         piece.join(self._end)

@@ -16,7 +16,8 @@ from typing import Any, Final
 STRIDE_S: Final = 5.0
 """What is further ahead is looked at some six times until it is due, and makes no other event more costly."""
 
-Event = tuple[float, int, int, Callable[[Any], None], Any]
+Event = Any
+"""(moment, rank, ticket, action, argument). Declared so, it would be taken apart and made anew wherever it is moved."""
 
 
 class Rank(IntEnum):
@@ -63,10 +64,13 @@ class Loop:
         later = self._later
         if not later:
             return False
-        self._horizon = min([event[0] for event in later]) + STRIDE_S
-        self._events = [event for event in later if event[0] <= self._horizon]
-        self._later = [event for event in later if event[0] > self._horizon]
-        heapify(self._events)
+        horizon = self._horizon = min(later)[0] + STRIDE_S
+        near: list[Event] = []
+        far: list[Event] = []
+        for event in later:
+            (near if event[0] <= horizon else far).append(event)
+        heapify(near)
+        self._events, self._later = near, far
         return True
 
     def stop(self) -> None:

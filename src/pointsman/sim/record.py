@@ -3,7 +3,7 @@
 from pointsman.observe.comparison import Sample
 
 
-class Record(Sample, frozen=True):
+class Record(Sample, frozen=True, gc=False):
     """One request as its client saw it. `tries`: nodes it was sent to; `problem`: the code of its error, if any.
     `interruptions`: how often it was taken off a node, or lost it, and was asked of another one.
 

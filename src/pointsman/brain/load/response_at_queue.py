@@ -18,7 +18,8 @@ STEP: Final = 0.05
 """Share by which a settled median moves for each sample: within 5 % of the truth, and twice as much in 15 samples."""
 
 
-_BUCKETS = [bisect_right(EDGES, queue) for queue in range(EDGES[-1] + 1)]
+_LONGEST: Final = 256
+_BUCKETS: Final = [bisect_right(EDGES, queue) for queue in range(_LONGEST + 1)]
 """By queue; all longer ones are in the last."""
 
 
@@ -84,7 +85,7 @@ class ResponseAtQueue:
 
 
 def _bucket(queue: float) -> int:
-    return _BUCKETS[min(int(queue), EDGES[-1])]
+    return _BUCKETS[min(int(queue), _LONGEST)]
 
 
 def nearest(seen: Sequence[int]) -> list[int]:
