@@ -97,7 +97,7 @@ class Caps:
     def _lowered(self, row: int, cap: float) -> float:
         """The cap under the row's share; in full where the row is the last that some model has."""
         share = self._shares.of(row)
-        peers = self._peers(row) if share < 1.0 else set()
+        peers = self._peers(row) if share < 1.0 else []
         if not peers:
             self._fleet.share[row] = 1.0
             return cap
@@ -105,7 +105,11 @@ class Caps:
         outstanding = self._fleet.cells.outstanding
         return min(cap * share, sum([outstanding[peer] for peer in peers]) / len(peers))
 
-    def _peers(self, row: int) -> set[int]:
+    def _peers(self, row: int) -> list[int]:
         """The other nodes in use for the row's models; none if it is the last for one of them."""
-        others = [{*self._fleet.found(model).listed} - {row} for model in self._fleet.models[row]]
-        return set().union(*others) if all(others) else set()
+        others = [
+            [peer for peer in self._fleet.found(model).listed if peer != row] for model in self._fleet.models[row]
+        ]
+        if len(others) == 1:
+            return others[0]
+        return list(set().union(*others)) if all(others) else []

@@ -24,7 +24,7 @@ from pointsman.brain.model.facts import Decided, PolicyRaised
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
-from pointsman.brain.model.view import FEW, Floats, Rows, View
+from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.brain.observers import Observers
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
@@ -260,7 +260,7 @@ class Placement:
     def _any_full(self, found: Found) -> bool:
         """Whether some node that serves the model holds as much as it may. A few are looked at one by one."""
         fleet = self._fleet
-        if len(found.listed) > FEW:
+        if len(found.listed) > SMALL_FLEET:
             outstanding = fleet.table.outstanding
             return not every(outstanding < fleet.bound[: len(outstanding)])
         held, bound = fleet.cells.outstanding, fleet.bounds.bound_cells

@@ -16,8 +16,8 @@ from typing import Any, Final
 STRIDE_S: Final = 5.0
 """What is further ahead is looked at some six times until it is due, and makes no other event more costly."""
 
-Event = Any
-"""(moment, rank, ticket, action, argument). Declared so, it would be taken apart and made anew wherever it is moved."""
+Event = tuple[Any, ...]
+"""(moment, rank, ticket, action, argument); declared so, it would be made anew wherever compiled code moves it."""
 
 
 class Rank(IntEnum):
@@ -55,9 +55,9 @@ class Loop:
         """Let everything happen until `stop` is called or nothing is left."""
         self._stopped = False
         while not self._stopped and (self._events or self._come_near()):
-            moment, _, _, action, argument = heappop(self._events)
-            self.now = moment
-            action(argument)
+            event = heappop(self._events)
+            self.now = event[0]
+            event[3](event[4])
 
     def _come_near(self) -> bool:
         """Take up what comes within a stride of the next event; false if there is none."""

@@ -16,16 +16,21 @@ from typing import Any, Final
 import numpy as np
 
 from pointsman.brain.cache.believed import Believed, Touch
-from pointsman.brain.model.view import Floats
+from pointsman.brain.model.view import Floats, Rows
 
 SWEEP_FACTOR: Final = 2
 """Links cleaned of dead bits per link inserted: the cleaning stays ahead of any insertions, and off the clock."""
 SMALL_FLEET: Final = 24
 """Up to so many bits, unpacking a mask in Python beats NumPy's fixed cost."""
+FEW_HOLDERS: Final = 12
+"""And so it does in a large fleet for a mask of no more holders."""
+FEW_WRITES: Final = 2
+"""Levels of more holders are written one after the other up to so many, beyond it all at once."""
 SHORT_CHAIN: Final = 8
 """Up to so many links, walking along all is cheaper than a binary search."""
 SPARSE_LEVELS: Final = 12
 """Levels found by binary search before the rest of the chain is walked link by link."""
+MOST_UNPACKED: Final = 256
 _INTERN_LIMIT: Final = 1 << 16
 
 
@@ -52,6 +57,7 @@ class PrefixIndex:
         self._free_bits: list[int] = []
         self._sweeps: list[tuple[int, Iterator[int]]] = []
         self._interned: dict[Any, Any] = {}
+        self._unpacked: dict[Any, Rows] = {}
 
     def __len__(self) -> int:
         """Entries in the table, those with only dead bits included until they are swept."""
@@ -71,6 +77,7 @@ class PrefixIndex:
         self._live &= ~(1 << bit)
         self._row_list[bit] = -1
         self._rows = np.array(self._row_list, dtype=np.intp)
+        self._unpacked.clear()
         self._sweeps.append((bit, iter(held.owner)))
 
     def clear(self, row: int) -> None:
@@ -138,8 +145,17 @@ class PrefixIndex:
             listed = [0.0] * rows
             self.mark(listed, links, scale, most)
             return np.array(listed)
-        levels = [(mask, min(most, depth * scale)) for mask, depth in self.levels(links)]
-        return self._unpack(levels, rows) if levels else np.zeros(rows)
+        levels = self.levels(links)
+        large = 0
+        while large < len(levels) and levels[large][0].bit_count() > FEW_HOLDERS:
+            large += 1
+        if large > FEW_WRITES:
+            return self._unpack([(mask, min(most, depth * scale)) for mask, depth in levels], rows)
+        depths: Floats = np.zeros(rows)
+        for mask, depth in levels[:large]:
+            depths[self._rows_of(mask)] = min(most, depth * scale)
+        self._mark(depths, levels[large:], scale, most)
+        return depths
 
     def mark(self, depths: list[float], links: Sequence[int], scale: float = 1.0, most: float = inf) -> None:
         """What `depths` answers, written into the list `depths` of zeros, one a row; cheaper for few nodes."""
@@ -150,6 +166,9 @@ class PrefixIndex:
         else:
             mask = self._masks.get(links[0], 0) & self._live
             levels = self._walk(links, 0, mask, []) if mask else []
+        self._mark(depths, levels, scale, most)
+
+    def _mark(self, depths: Any, levels: list[tuple[int, int]], scale: float, most: float) -> None:
         row_of = self._row_list
         rest = 0
         for mask, depth in reversed(levels):  # from the deepest: who is not marked yet is in `mask & ~rest`
@@ -189,6 +208,7 @@ class PrefixIndex:
             self._row_list.append(-1)
         self._row_list[bit] = row
         self._rows = np.array(self._row_list, dtype=np.intp)
+        self._unpacked.clear()
         self._bit_of[row] = bit
         self._held[row] = held
         self._live |= 1 << bit
@@ -232,6 +252,17 @@ class PrefixIndex:
                 self._sweeps.pop()
                 self._free_bits.append(bit)
             budget -= len(batch) + 1
+
+    def _rows_of(self, mask: Any) -> Rows:
+        """The rows of a mask of live bits; kept, for what all nodes begin with is asked for by every request."""
+        rows = self._unpacked.get(mask)
+        if rows is None:
+            packed = np.frombuffer(mask.to_bytes((len(self._row_list) + 7) >> 3, "little"), dtype=np.uint8)
+            flags = np.unpackbits(packed, count=len(self._row_list), bitorder="little")
+            if len(self._unpacked) >= MOST_UNPACKED:
+                self._unpacked.clear()
+            rows = self._unpacked[mask] = self._rows[flags.nonzero()[0]]
+        return rows
 
     def _unpack(self, levels: list[tuple[int, float]], rows: int) -> Floats:
         """Masks are nested, so the number of levels that hold a bit says which level is its deepest."""

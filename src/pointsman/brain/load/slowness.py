@@ -199,9 +199,8 @@ class Slowness:
         """Natural logarithm of how many times slower than its peers each row is, where that is known."""
         result: dict[int, float] = {}
         for rows in self._kinds.values():
-            nodes = [(row, self._nodes[row]) for row in rows]
-            _enter_worse(result, {row: node.first.deviation for row, node in nodes if node.first.known})
-            _enter_worse(result, {row: node.rest.deviation for row, node in nodes if node.rest.known})
+            _enter_worse(result, rows, [self._nodes[row].first for row in rows])
+            _enter_worse(result, rows, [self._nodes[row].rest for row in rows])
         return result
 
     def _unheard(self, now: float) -> list[int]:
@@ -233,27 +232,34 @@ def _medians(rates: Rates, rows: list[int]) -> Triple:
     )
 
 
-def _enter_worse(worst: dict[int, float], deviations: Mapping[int, float]) -> None:
+def _enter_worse(worst: dict[int, float], rows: list[int], channels: list[_Channel]) -> None:
     """Let `worst` have for each row what it is above the median of the others, where that is more; nothing for one."""
-    if len(deviations) < 2:
+    known = [row for row, channel in zip(rows, channels, strict=True) if channel.known]
+    if len(known) < 2:
         return
-    for row, slower in above_others(deviations).items():
-        worst[row] = max(slower, worst.get(row, -inf))
+    slower = _above_others([channel.deviation for channel in channels if channel.known])
+    for row, above in zip(known, slower, strict=True):
+        worst[row] = max(above, worst.get(row, -inf))
 
 
 def above_others(values: Mapping[int, float]) -> dict[int, float]:
-    """For each of at least two values, how much it is above the median of all the others.
+    """For each of at least two values, how much it is above the median of all the others."""
+    return dict(zip(values, _above_others(list(values.values())), strict=True))
+
+
+def _above_others(values: list[float]) -> list[float]:
+    """The same, in order.
 
     Leaving out one value moves the middle of the ordered others in one of three ways, by which side of it the value is.
     """
-    ordered = sorted(values.values())
+    ordered = sorted(values)
     low, high = (len(ordered) - 2) // 2, (len(ordered) - 1) // 2
     lower, upper = ordered[low], ordered[high]
     without_lower = 0.5 * (ordered[low + 1] + ordered[high + 1])
     without_middle = 0.5 * (lower + ordered[high + 1])
     without_upper = 0.5 * (lower + upper)
-    result: dict[int, float] = {}
-    for row, value in values.items():
+    result: list[float] = []
+    for value in values:
         others = without_lower if value <= lower else without_middle if value <= upper else without_upper
-        result[row] = value - others
+        result.append(value - others)
     return result

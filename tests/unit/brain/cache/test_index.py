@@ -47,6 +47,21 @@ def test_many_distinct_depths_take_the_linear_walk() -> None:
     assert index.depths(links, nodes).tolist() == [float(row + 1) for row in range(nodes)]
 
 
+def test_what_all_begin_with_is_known_of_the_nodes_that_are_there_now() -> None:
+    index, links = fill(60), list(range(1, 10))
+    for row in range(60):
+        index.insert(row, links[:1])
+    index.insert(7, links)
+    expected = [float(len(links)) if row == 7 else 1.0 for row in range(60)]
+    assert index.depths(links, 60).tolist() == expected
+    index.clear(3)
+    assert index.depths(links, 60).tolist() == [0.0 if row == 3 else depth for row, depth in enumerate(expected)]
+    index.remove(7)
+    index.add(60, 10)
+    index.insert(60, links[:2])
+    assert index.depths(links, 61)[[3, 7, 8, 60]].tolist() == [0.0, 0.0, 1.0, 2.0]
+
+
 def test_an_unknown_chain_is_held_nowhere() -> None:
     index = fill(4)
     index.insert(1, [1, 2, 3])
