@@ -82,6 +82,13 @@ def _replay(arguments: list[str]) -> int:
     return _configured("replay", ReplayConfig, arguments, lambda config, _: run(config))
 
 
+def _explain(arguments: list[str]) -> int:
+    from pointsman.config.story import ExplainConfig
+    from pointsman.explain.main import main as run
+
+    return _configured("explain", ExplainConfig, arguments, lambda config, _: run(config))
+
+
 def _sim(arguments: list[str]) -> int:
     name = arguments[0] if arguments else ""
     if name not in SIM_COMMANDS:
@@ -148,6 +155,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "serve": (_serve, "run the gateway in front of inference engines"),
     "engine": (_engine, "run an emulated engine"),
     "demo": (_demo, "compare policies on emulated engines"),
+    "explain": (_explain, "tell the whole story of one request: where it waited, why it went where it went"),
     "replay": (_replay, "make the decisions of a recorded run again"),
     "sim": (_sim, "try policies offline, on a simulated fleet"),
     "cache": (_cache, "study what a prefix cache should keep"),

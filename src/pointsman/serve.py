@@ -49,6 +49,7 @@ from pointsman.observe.log import Log
 from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
 from pointsman.observe.recording import Flushing, Recorder
+from pointsman.observe.stories import Stories
 from pointsman.reload import Configured, Plan, Reload
 
 ALL_READY_S = 1.0
@@ -127,7 +128,8 @@ class Service:
         dispatcher = Dispatcher(brain, policies, now=started)
         epoch = unix_seconds() - clock.now()
         decisions = Decisions(dispatcher.fleet, epoch=epoch)
-        for observer in (metrics, Log(_log), decisions):
+        stories = Stories(dispatcher.fleet, decisions, lambda: dispatcher.settings.order, epoch=epoch)
+        for observer in (metrics, Log(_log), decisions, stories):
             dispatcher.subscribe(observer.handlers)
         settings = _settings(plan.gateway, place)
         if config.recording:
@@ -146,6 +148,7 @@ class Service:
             clock,
             metrics,
             decisions,
+            stories,
             ready=lambda: not self.gateway.lame,
             admit=lambda node: Origin.parse(node.url),
         )

@@ -72,8 +72,9 @@ class Gateway:
 
     def decisions(self, request_id: str) -> list[dict[str, Any]]:
         """The remembered decisions about one request, oldest first."""
-        answer = json.loads(get(f"{self.admin_url}/decisions/{request_id}"))
-        return list(answer["decisions"] if isinstance(answer, dict) else answer)
+        stories = json.loads(get(f"{self.admin_url}/decisions/{request_id}"))
+        chapters = (chapter for story in stories for chapter in story["chapters"])
+        return [chapter["decision"] for chapter in chapters if "decision" in chapter]
 
     def node_of(self, request_id: str) -> str:
         """The node where the gateway says it sent the request last."""

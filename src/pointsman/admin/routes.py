@@ -20,6 +20,7 @@ from pointsman.admin.values import (
     PolicyInUse,
 )
 from pointsman.brain.model.node import NodeSpec
+from pointsman.observe.chapters import Story
 from pointsman.observe.decisions import Decision
 from pointsman.observe.memory import Holding, Memory
 
@@ -94,8 +95,8 @@ def _decisions(services: Services, call: Call) -> list[Decision]:
     return services.decisions(call.query.n, call.query.model)
 
 
-def _decisions_of(services: Services, call: Call) -> list[Decision]:
-    return services.decisions_of(call.id)
+def _stories_of(services: Services, call: Call) -> list[Story]:
+    return services.stories_of(call.id)
 
 
 def _policies(services: Services, _call: Call) -> Policies:
@@ -156,9 +157,9 @@ ROUTES = (
     Route(
         method="GET",
         path="/decisions/{id}",
-        summary="What was decided about one request, by its id, oldest first",
-        handler=_decisions_of,
-        answer=list[Decision],
+        summary="The whole story of one request, by its id, from its arrival to its end",
+        handler=_stories_of,
+        answer=list[Story],
     ),
     Route(method="GET", path="/policy", summary="Policies in use and available", handler=_policies, answer=Policies),
     Route(

@@ -16,10 +16,12 @@ from pointsman.brain.policies.registry import build
 from pointsman.clock import Clock
 from pointsman.observe import exposition
 from pointsman.observe.calls import PolicySpec
-from pointsman.observe.decisions import Decision, Decisions
+from pointsman.observe.chapters import Story
+from pointsman.observe.decisions import KEPT, Decision, Decisions
 from pointsman.observe.fleet_reading import read
 from pointsman.observe.memory import Holding, Memory, holdings, memory
 from pointsman.observe.metrics import Metrics
+from pointsman.observe.stories import Stories
 
 Obey = Callable[[list[Order]], Any]
 
@@ -37,6 +39,7 @@ class Services:
         clock: Clock,
         metrics: Metrics,
         decisions: Decisions,
+        stories: Stories,
         ready: Callable[[], bool] = lambda: True,
         admit: Callable[[NodeSpec], Any] = lambda _: None,
     ) -> None:
@@ -44,6 +47,7 @@ class Services:
         self._obey = obey
         self._now = clock.now
         self._decisions = decisions
+        self._stories = stories
         self._ready = ready
         self._admit = admit
         self._registry = exposition.registry(metrics, lambda: read(dispatcher))
@@ -106,11 +110,11 @@ class Services:
         """The newest `n` decisions."""
         return self._decisions.last(n, model)
 
-    def decisions_of(self, request_id: str) -> list[Decision]:
-        """What was decided about one request. Raises LookupError if nothing is remembered."""
-        found = self._decisions.of(request_id)
+    def stories_of(self, request_id: str) -> list[Story]:
+        """What became of the requests of that id. Raises LookupError if nothing is remembered."""
+        found = self._stories.of(request_id)
         if not found:
-            raise LookupError(f"nothing is remembered about request {request_id!r}; only the last decisions are kept")
+            raise LookupError(f"nothing is remembered about request {request_id!r}; only the last {KEPT} are")
         return found
 
     def policies(self) -> list[PolicyInUse]:

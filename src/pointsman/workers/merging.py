@@ -13,6 +13,7 @@ import msgspec
 from pointsman.admin.routes import Call, Route
 from pointsman.admin.values import Node
 from pointsman.brain.model.sharing import Booked
+from pointsman.observe.chapters import Story
 from pointsman.observe.decisions import Decision
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
@@ -33,6 +34,8 @@ def merged(route: Route, call: Call, answers: Sequence[Any], sums: Sums) -> Any:
         return nodes(answers, sums)
     if route.answer == list[Decision]:
         return decisions(answers, call)
+    if route.answer == list[Story]:
+        return sorted((story for answer in answers for story in answer), key=lambda story: story.arrived)
     if isinstance(first, Memory):
         return memory(answers)
     if route.answer == list[Holding]:
@@ -78,9 +81,8 @@ def memory(answers: Sequence[Memory]) -> Memory:
 
 
 def decisions(answers: Sequence[Sequence[Decision]], call: Call) -> list[Decision]:
-    """As many as were asked for, newest first; about one request all, oldest first."""
-    found = [decision for answer in answers for decision in answer]
-    found.sort(key=lambda decision: decision.time, reverse=not call.id)
+    """As many as were asked for, newest first."""
+    found = sorted((one for answer in answers for one in answer), key=lambda one: one.time, reverse=True)
     return found if call.query is None else found[: call.query.n]
 
 

@@ -21,6 +21,7 @@ from pointsman.brain.policies.table import PolicyTable
 from pointsman.clock import ManualClock
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.metrics import Metrics
+from pointsman.observe.stories import Stories
 
 
 @dataclass
@@ -32,14 +33,17 @@ class Scene:
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:
-        observers = [self.metrics, lambda fact: self.decisions(fact)]
+        observers = [self.metrics, lambda fact: self.decisions(fact), lambda fact: self.stories(fact)]
         self.dispatcher = Dispatcher(BrainSettings(), PolicyTable(build("round_robin")), observers, 100.0)
         self.decisions = Decisions(self.dispatcher.fleet)
+        self.stories = Stories(self.dispatcher.fleet, self.decisions, lambda: "fcfs")
         for spec in (NodeSpec(url="http://a", models=("m",), slots=4), NodeSpec(url="http://b", id="b", models=("m",))):
             self.dispatcher.add_node(spec, 100.0)
             self.dispatcher.report(NodeReport(node=spec.name, ok=True), 100.0)
         self.dispatcher.submit(Request(id="r1", model="m", prompt_tokens=10.0), 100.0)
-        self.services = Services(self.dispatcher, self.obeyed.extend, self.clock, self.metrics, self.decisions)
+        self.services = Services(
+            self.dispatcher, self.obeyed.extend, self.clock, self.metrics, self.decisions, self.stories
+        )
 
 
 @pytest.fixture

@@ -53,7 +53,9 @@ async def test_decisions_are_told_with_scores(client: Any) -> None:
     assert decision["request_id"] == "r1"
     assert decision["node"] == "http://a"
     assert [candidate["node"] for candidate in decision["candidates"]] == ["http://a", "b"]
-    assert await (await client.get("/decisions/r1")).json() == [decision]
+    (story,) = await (await client.get("/decisions/r1")).json()
+    assert [chapter["event"] for chapter in story["chapters"]] == ["chosen", "sent"]
+    assert story["chapters"][0]["decision"] == decision
     assert await (await client.get("/decisions?model=other")).json() == []
     assert (await error_of(await client.get("/decisions/r2")))[:2] == (404, "not_found")
 

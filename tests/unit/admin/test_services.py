@@ -57,7 +57,13 @@ def test_it_is_ready_while_a_node_can_be_given_work(scene: Any) -> None:
 
 def test_whoever_runs_it_may_have_reasons_not_to_be_ready(scene: Any) -> None:
     stopping = Services(
-        scene.dispatcher, scene.obeyed.extend, scene.clock, scene.metrics, scene.decisions, ready=lambda: False
+        scene.dispatcher,
+        scene.obeyed.extend,
+        scene.clock,
+        scene.metrics,
+        scene.decisions,
+        scene.stories,
+        ready=lambda: False,
     )
     assert not stopping.ready()
 
@@ -66,7 +72,9 @@ def test_a_node_that_cannot_be_reached_is_not_added(scene: Any) -> None:
     def refuse(spec: NodeSpec) -> None:
         raise ValueError(f"{spec.url}: not an address")
 
-    strict = Services(scene.dispatcher, scene.obeyed.extend, scene.clock, scene.metrics, scene.decisions, admit=refuse)
+    strict = Services(
+        scene.dispatcher, scene.obeyed.extend, scene.clock, scene.metrics, scene.decisions, scene.stories, admit=refuse
+    )
     with pytest.raises(ValueError, match="not an address"):
         strict.add_node(NodeSpec(url="nonsense"))
     assert len(strict.nodes()) == 2
@@ -82,10 +90,11 @@ def test_a_policy_is_changed_for_its_scope(scene: Any) -> None:
     assert len(scene.services.policies()) == 1
 
 
-def test_decisions_of_a_request_are_found_by_its_id(scene: Any) -> None:
-    assert [decision.node for decision in scene.services.decisions_of("r1")] == ["http://a"]
+def test_the_story_of_a_request_is_found_by_its_id(scene: Any) -> None:
+    (story,) = scene.services.stories_of("r1")
+    assert (story.state, [type(chapter).__name__ for chapter in story.chapters]) == ("running", ["Chosen", "Sent"])
     with pytest.raises(LookupError, match="nothing is remembered"):
-        scene.services.decisions_of("r2")
+        scene.services.stories_of("r2")
 
 
 def test_the_metrics_page_reads_the_fleet(scene: Any) -> None:

@@ -5,6 +5,7 @@ import msgspec
 from pointsman.admin.routes import ROUTES, Call, Route
 from pointsman.admin.values import DecisionsQuery, Health, Node
 from pointsman.brain.model.sharing import Booked
+from pointsman.observe.chapters import Story
 from pointsman.observe.decisions import Decision
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
@@ -52,10 +53,10 @@ def test_decisions_are_merged_newest_first_and_cut() -> None:
     assert [each.time for each in found] == [5.0, 4.0, 3.0]
 
 
-def test_those_about_one_request_come_oldest_first() -> None:
-    answers = [[decision(2.0), decision(5.0)], [decision(1.0)]]
+def test_stories_of_one_id_come_oldest_first() -> None:
+    answers = [[Story("r", 1, "m", "", 1.0, arrived, "ended", [])] for arrived in (2.0, 1.0)]
     found = merged(route("GET", "/decisions/{id}"), Call("r"), answers, sums)
-    assert [each.time for each in found] == [1.0, 2.0, 5.0]
+    assert [each.arrived for each in found] == [1.0, 2.0]
 
 
 def test_what_all_agree_on_is_told_once() -> None:

@@ -1,0 +1,1 @@
+"""`pointsman explain`: the whole story of one request, for people."""
