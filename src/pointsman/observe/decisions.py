@@ -195,10 +195,7 @@ class Decisions:
             places=memory.places,
             kept=memory.kept,
         )
-        utility: list[Any] = [None] * len(names)
-        if memory.load is not None:
-            view.load = memory.load
-            utility = view.utility.tolist()
+        utility = view.utility_under(memory.load).tolist() if memory.load is not None else [None] * len(names)
         free = view.kv_capacity - memory.reserved
         known = [value if value < np.inf else None for value in free.tolist()]
         return list(zip(view.blocks_needed.tolist(), known, view.fits.tolist(), utility, strict=True))
@@ -214,7 +211,7 @@ class Decisions:
 def _memory(view: View) -> _Memory | None:
     if len(view.nodes) > DETAILED:
         return None
-    reserved, looked_at = view.columns.kv_reserved, vars(view).get("load")
+    reserved, looked_at = view.columns.kv_reserved, view.load_seen
     return _Memory(
         reserved.copy() if view.whole else reserved.take(view.nodes),
         view.kept,

@@ -166,6 +166,11 @@ class View(Sight):
         return self._load
 
     @property
+    def load_seen(self) -> Floats | None:
+        """The same where a policy has asked for it, None where none has: it need not be worked out to be told."""
+        return self._load
+
+    @property
     def blocks_needed(self) -> Floats:
         """Blocks to be newly allocated: prompt and reserved output less what is cached, rounded up."""
         if self._blocks_needed is None:
@@ -207,8 +212,12 @@ class View(Sight):
         Memory is that of the blocks to be newly allocated, at least one, in tokens' worth of KV: the bytes of a token
         are those of the model, so they are the same on all candidates, be their blocks large or small.
         """
+        return self.utility_under(self.load)
+
+    def utility_under(self, load: Floats) -> Floats:
+        """The same as it was, or would be, under that load."""
         memory = np.maximum(self.blocks_needed, 1.0) * self.block_tokens
-        value: Floats = self.priority / (memory * (1.0 + self.load))
+        value: Floats = self.priority / (memory * (1.0 + load))
         return value
 
     def snapshot(self) -> View:
