@@ -186,17 +186,17 @@ def _configured(
 
     `example` is a file to show in the help.
     """
+    from pointsman.config.arguments import Arguments
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
 
-    about = COMMANDS[name][1] if name in COMMANDS else _SUBCOMMANDS[name]
-    parser = argparse.ArgumentParser(prog=f"pointsman {name}", description=about)
+    parser = Arguments(f"pointsman {name}", COMMANDS[name][1] if name in COMMANDS else _SUBCOMMANDS[name])
     if example:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.epilog = f"an example of a file:\n\n{example}"
     parser.add_argument("--config", metavar="FILE", help="TOML file with the settings; flags override it")
     add_flags(parser, tree)
-    flags = vars(parser.parse_args(arguments))
+    flags = parser.flags(arguments)
     source = Source(tree, flags.pop("config"), flags)
     try:
         settings = source.read()

@@ -30,10 +30,10 @@ def bootstrap(values: Sequence[float]) -> Interval | None:
     if len(values) < 2:
         return None
     given = np.array(values)
-    means = given[_draws(len(given))].mean(axis=1)
-    low, high = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     # Means of equal values differ from them in the last digit.
-    return Interval(max(float(low), float(given.min())), min(float(high), float(given.max())))
+    means = given[_draws(len(given))].mean(axis=1).clip(given.min(), given.max())
+    low, high = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return Interval(float(low), float(high))
 
 
 @lru_cache(maxsize=8)

@@ -30,3 +30,9 @@ def test_of_many_values_it_is_the_one_of_the_normal_distribution() -> None:
 
 def test_an_interval_holds_its_ends() -> None:
     assert [Interval(1.0, 2.0).holds(value) for value in (0.9, 1.0, 2.0, 2.1)] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("value", [16 / 185.304, 0.1, 0.086, 1 / 3])
+def test_an_interval_of_equal_values_has_no_width(value: float) -> None:
+    for count in (2, 3, 5, 7):
+        assert bootstrap([value] * count) == Interval(value, value)
