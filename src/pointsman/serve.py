@@ -160,7 +160,7 @@ class Service:
             await self.gateway.start(self._nodes)
         await listen_for_admin(self._config, self._admin)
         _settle()
-        tell_addresses(self._config, self._nodes)
+        tell_addresses(self._config, self.gateway.port, self._admin, self._nodes)
 
     def join(self) -> None:
         """Let the nodes join, without listening yet."""
@@ -263,10 +263,15 @@ async def listen_for_admin(config: ServeConfig, runner: web.AppRunner) -> None:
             await web.TCPSite(runner, host, port).start()
 
 
-def tell_addresses(config: ServeConfig, nodes: Sequence[NodeSpec]) -> None:
-    """Say in the log where it serves, and for how many nodes."""
-    _log.info("listening on %s, admin on %s", config.listen, config.admin_listen or "no port")
+def tell_addresses(config: ServeConfig, port: int, admin: web.AppRunner, nodes: Sequence[NodeSpec]) -> None:
+    """Say in the log where it serves (on which port, where any would do), and for how many nodes."""
+    admin_port = admin.addresses[0][1] if config.admin_listen else 0
+    _log.info("listening on %s, admin on %s", _at(config.listen, port), _at(config.admin_listen, admin_port))
     _log.info("%s", _counted(nodes))
+
+
+def _at(address: str, port: int) -> str:
+    return f"{address.rpartition(':')[0]}:{port}" if address else "no port"
 
 
 def _brain(config: ServeConfig, place: Place | None) -> BrainSettings:
@@ -299,7 +304,8 @@ def listening(address: str, which: str) -> Iterator[None]:
         yield
     except OSError as error:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
-        raise CannotListen(f"cannot listen on {address}, the {which} port: {why}") from None
+        flag = "--admin-listen" if which == "admin" else "--listen"
+        raise CannotListen(f"cannot listen on {address}, the {which} port: {why}; {flag} names another") from None
 
 
 def _no_workers() -> None:

@@ -103,7 +103,7 @@ def check_pace(config: SimConfig) -> None:
     if len(given) > 1:
         raise ConfigError(f"`{given[1]}`: how fast requests come is said by `{given[0]}` already")
     if trace_runs(config) and config.load is not None:
-        raise ConfigError("`load`: a trace has its own pace; change it by `rate` or `rate_factor`")
+        raise ConfigError("`load`: a trace has its own pace: leave it out, or say `rate` or `rate_factor`")
     if not trace_runs(config) and config.rate_factor is not None:
         raise ConfigError("`rate_factor`: there is no trace whose pace it could change")
 

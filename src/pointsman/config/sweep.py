@@ -35,7 +35,7 @@ def check_sweep(config: SweepConfig) -> None:
     check_pace(config)
     for key in ("rate", "rate_factor", "load"):
         if getattr(config, key) is not None:
-            raise ConfigError(f"`{key}`: the pace of a sweep is said by `loads`")
+            raise ConfigError(f"`{key}`: leave it out: the pace of a sweep is said by `loads`")
     if config.robustness:
         raise ConfigError("`robustness`: that is asked of `sim compare`, at one load")
     for name in config.fleets:

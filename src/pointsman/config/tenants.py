@@ -10,6 +10,7 @@ import msgspec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.tenant import ANYONE, Tenant
 from pointsman.config.flags import ConfigError
+from pointsman.gateway.access import DIGEST
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -25,14 +26,25 @@ def with_tenants(brain: BrainSettings, tenants: Sequence[Tenant], share: int = 1
 def check_keys(tenants: Iterable[tuple[str, Sequence[str]]], others: Iterable[str]) -> None:
     """Each key is one tenant's, and `*` has none. Raises ConfigError, which shows no key."""
     owner = dict.fromkeys(others, "api_keys")
+    for key in owner:
+        _check_key("`api_keys`: a key", key)
     for name, keys in tenants:
         if name == ANYONE and keys:
             raise ConfigError("`tenants`: `*` stands for whoever is not named and has no `keys`; give them to api_keys")
         for key in keys:
-            if not key:
-                raise ConfigError(f"`tenants`: a key of {name!r} is empty")
+            _check_key(f"`tenants`: a key of {name!r}", key)
             if owner.setdefault(key, name) != name:
                 raise ConfigError(f"`tenants`: a key of {name!r} is also that of {owner[key]!r}; give each its own")
+
+
+def _check_key(whose: str, key: str) -> None:
+    """A digest that is none would be taken for a key that nobody has."""
+    if not key:
+        raise ConfigError(f"{whose} is empty")
+    if key.lower().startswith("sha256:") and not DIGEST.fullmatch(key):
+        raise ConfigError(
+            f"{whose} begins with sha256: and is no digest; 64 of 0-9 and a-f follow: printf %s KEY | sha256sum"
+        )
 
 
 def _check_names(tenants: Sequence[Tenant]) -> None:

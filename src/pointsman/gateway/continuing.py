@@ -33,6 +33,13 @@ AGAIN_S = 60.0
 VALID_S = 3600.0
 """How long a finding holds: an engine may come back with another template."""
 
+_MEANS = {
+    "faithful": "yes, they go on as they would have",
+    "unfaithful": "no, they do not go on as they would have; one that is cut ends with an error",
+    "failed": f"not known, a chat after {AGAIN_S:.0f} s asks again; until then one that is cut ends with an error",
+}
+"""What a finding means to whoever turned on `resume`."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -104,11 +111,11 @@ class Continuing:
             faithful = await _is_faithful(self._targets.of(node), model)
             result, valid_s = ("faithful" if faithful else "unfaithful"), VALID_S
         except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
-            _log.debug("asking %s whether it continues chats: %s", node.name, error)
+            _log.warning("asking node %s whether it continues chats of %s: %s", node.name, model, error)
             faithful, result, valid_s = False, "failed", AGAIN_S
         self._found[model, node.engine] = _Finding(faithful, self._clock.now() + valid_s)
         self.tell(model, node.engine, result)
-        _log.info("chats of %s on engines of kind %s, cut and continued: %s", model, node.engine, result)
+        _log.info("resume by text of chats of %s on engines of kind %s: %s", model, node.engine, _MEANS[result])
 
 
 async def _is_faithful(target: Target, model: str) -> bool:

@@ -85,7 +85,8 @@ class Supervisor:
         await listen_for_admin(self._config, self._admin)
         loop.add_signal_handler(signal.SIGUSR2, lambda: self._keep(self._team.replace_all()))
         self._reload.start()
-        tell_addresses(self._config, tuple(self._plan.nodes.values()))
+        port = self._sockets[0].getsockname()[1]
+        tell_addresses(self._config, port, self._admin, tuple(self._plan.nodes.values()))
         pids = ", ".join(str(each.pid) for each in self._team.serving)
         _log.info("%d workers: %s; supervisor: %d", len(self._sockets), pids, os.getpid())
 

@@ -115,7 +115,10 @@ async def test_a_taken_port_is_explained(gateway: tuple[Process, ScriptedUpstrea
     await second.start()
     assert await second.ended() == 1
     words = await second.words()
-    assert f"cannot listen on 127.0.0.1:{first.port}, the data port: Address already in use" in words
+    assert (
+        f"cannot listen on 127.0.0.1:{first.port}, the data port: Address already in use; --listen names another"
+        in words
+    )
     assert "Traceback" not in words
 
 

@@ -21,7 +21,7 @@ def test_what_cannot_work_is_refused(wrong: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"rate": 3.0}, "`rate`: the pace of a sweep is said by `loads`"),
+        ({"rate": 3.0}, "`rate`: leave it out: the pace of a sweep is said by `loads`"),
         ({"fleets": ("uneven", "even")}, "`fleets`: no preset named 'even'; there are: "),
         ({"robustness": True}, "`robustness`: that is asked of `sim compare`"),
         ({"fleets": ("mixed",), "fleet": "mixed"}, "`fleet`: `fleets` says it already"),

@@ -37,6 +37,8 @@ def test_each_worker_keeps_its_part_of_the_quotas() -> None:
         ([{"name": "a", "keys": ["k"]}, {"name": "b", "keys": ["k"]}], "a key of 'b' is also that of 'a'"),
         ([{"name": "a", "keys": ["k0"]}], "a key of 'a' is also that of 'api_keys'"),
         ([{"name": "a", "keys": [""]}], "a key of 'a' is empty"),
+        ([{"name": "a", "keys": ["sha256:" + "0" * 63]}], "a key of 'a' begins with sha256: and is no digest"),
+        ([{"name": "a", "keys": ["SHA256:" + "0" * 64]}], "a key of 'a' begins with sha256: and is no digest"),
         ([{"name": "*", "keys": ["k"]}], "`\\*` stands for whoever is not named"),
     ],
 )

@@ -96,7 +96,9 @@ async def test_a_finding_holds_for_a_while(monkeypatch: pytest.MonkeyPatch) -> N
     assert scene.asked == 2 * asked
 
 
-async def test_who_cannot_answer_is_asked_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_cannot_answer_is_asked_again_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def fails(_: dict[str, Any]) -> str:
         raise FetchFailed("reset")
 
@@ -107,6 +109,7 @@ async def test_who_cannot_answer_is_asked_again_later(monkeypatch: pytest.Monkey
     scene.clock.advance_to(AGAIN_S)
     assert await scene.settle()
     assert [result for _, _, result in scene.told] == ["failed", "faithful"]
+    assert "asking node http://a whether it continues chats of m: reset" in caplog.text
 
 
 def test_the_question() -> None:

@@ -137,7 +137,7 @@ def test_a_sweep_leaves_a_row_for_every_run(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_sweep_with_a_pace_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "sweep", "--rate", "3"]) == 2
-    assert "`rate`: the pace of a sweep is said by `loads`" in capsys.readouterr().err
+    assert "`rate`: leave it out: the pace of a sweep is said by `loads`" in capsys.readouterr().err
 
 
 def test_a_report_is_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

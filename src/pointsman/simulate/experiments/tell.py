@@ -24,9 +24,14 @@ def listed(known: Mapping[str, Path], out: Console) -> None:
     table.add_column("experiment", no_wrap=True)
     table.add_column("asks")
     for name in known:
-        table.add_row(Text(name), Text(paper_of(name).question.strip()))
+        table.add_row(Text(name), Text(_question(paper_of(name))))
     out.print(table)
     out.print("", "pointsman sim experiment NAME --quick shows in seconds what one does.", sep="\n", style="dim")
+
+
+def _question(paper: Paper) -> str:
+    """Without the file's line breaks, for a terminal has a width of its own."""
+    return " ".join(paper.question.split())
 
 
 def all_sheets(paper: Paper, results: Results) -> list[Sheet]:
@@ -40,7 +45,7 @@ def all_sheets(paper: Paper, results: Results) -> list[Sheet]:
 
 def tell(paper: Paper, results: Results, out: Console) -> None:
     """Tables, then each claim and whether it holds, then what was simulated."""
-    out.print(Text(paper.title, style="bold"), Text(paper.question.strip()), sep="\n")
+    out.print(Text(paper.title, style="bold"), Text(_question(paper)), sep="\n")
     if results.quick:
         out.print(Text(QUICK, style="yellow"))
     for sheet in all_sheets(paper, results):
