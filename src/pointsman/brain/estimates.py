@@ -11,10 +11,11 @@ from pointsman.brain.costs.prior import latency_rates
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease
 from pointsman.brain.load.growth import QueueGrowth
-from pointsman.brain.load.latency import LatencyModel, PrefillPrior, TpotPrior
+from pointsman.brain.load.latency import LatencyModel
 from pointsman.brain.load.median import median
 from pointsman.brain.load.output_length import OutputLength
 from pointsman.brain.load.peak_ewma import PeakEwma
+from pointsman.brain.load.priors import PrefillPrior, TpotPrior
 from pointsman.brain.load.queueing import Queueing
 from pointsman.brain.load.recent_work import RecentWork
 from pointsman.brain.load.recovery import RecoverySlope

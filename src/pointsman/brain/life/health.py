@@ -10,28 +10,28 @@ times out of nodes that fell together are spread by a draw, so that they do not 
 """
 
 from collections import deque
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from pointsman.brain.model.draw import draw, unit
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.settings import BrainSettings
 
-RECENT = 20
+RECENT: Final = 20
 """Outcomes remembered per node."""
-RECENT_MIN = 5
+RECENT_MIN: Final = 5
 """Fewest outcomes whose share of failures is believed."""
-PROBE_FAILS = 2
+PROBE_FAILS: Final = 2
 """Failed probes in a row that make a node suspect, and a suspect one down."""
-PROBE_LAGS = 2
+PROBE_LAGS: Final = 2
 """Probes in a row that came back, but abnormally late, that make a node suspect."""
-JITTER = 0.2
+JITTER: Final = 0.2
 """Times out are drawn from this share around what is due."""
-LEAST_RAMP = 0.1
+LEAST_RAMP: Final = 0.1
 """Part of its concurrency that a node starts with when it is back, and all that one that is down gets in panic."""
 
 
-_IN_DOUBT = (NodeState.JOINING, NodeState.SUSPECT)
+_IN_DOUBT: Final = (NodeState.JOINING, NodeState.SUSPECT)
 
 
 class Event(StrEnum):
@@ -72,27 +72,44 @@ MOVES: dict[tuple[NodeState, Event], NodeState] = {
 """The whole life of a node. The diagram in the docs is drawn from it."""
 
 
-@dataclass(slots=True)
 class Record:
     """What is remembered of one node's behaviour. Times in seconds. `new` until it first was up or down.
 
     `identity` tells the node's draws from others'; `falls` counts all its falls, `trips` those not forgiven.
     """
 
-    identity: int = 0
-    state: NodeState = NodeState.JOINING
-    changed_at: float = 0.0
-    new: bool = True
-    fails_in_a_row: int = 0
-    recent: deque[bool] = field(default_factory=lambda: deque(maxlen=RECENT))
-    probe_fails: int = 0
-    probe_lags: int = 0
-    probed_well: bool = False
-    falls: int = 0
-    trips: int = 0
-    out_until: float = 0.0
-    up_since: float = 0.0
-    ramping: bool = False
+    __slots__ = (
+        "changed_at",
+        "fails_in_a_row",
+        "falls",
+        "identity",
+        "new",
+        "out_until",
+        "probe_fails",
+        "probe_lags",
+        "probed_well",
+        "ramping",
+        "recent",
+        "state",
+        "trips",
+        "up_since",
+    )
+
+    def __init__(self, identity: int, changed_at: float) -> None:
+        self.identity = identity
+        self.state = NodeState.JOINING
+        self.changed_at = changed_at
+        self.new = True
+        self.fails_in_a_row = 0
+        self.recent: deque[bool] = deque(maxlen=RECENT)
+        self.probe_fails = 0
+        self.probe_lags = 0
+        self.probed_well = False
+        self.falls = 0
+        self.trips = 0
+        self.out_until = 0.0
+        self.up_since = 0.0
+        self.ramping = False
 
 
 class Health:
@@ -111,7 +128,7 @@ class Health:
 
     def add(self, row: int, identity: int, now: float) -> None:
         """A new node takes the row: joining, with no past. `identity` is a whole number of its own."""
-        self.records[row] = Record(identity, changed_at=now)
+        self.records[row] = Record(identity, now)
 
     def remove(self, row: int) -> None:
         """The node has left."""

@@ -9,55 +9,30 @@ work: the step under way, the network, news that come late. The forms are those 
 (`costs/step_time.py`); the coefficients become the fleet's columns.
 """
 
-from dataclasses import dataclass
+from typing import Final
 
+from pointsman.brain.load.priors import PrefillPrior, TpotPrior
 from pointsman.brain.load.rates import Rates
 from pointsman.brain.model.view import Cells
 
-NO_FEEDBACK = 2.0
+NO_FEEDBACK: Final = 2.0
 """Prediction error of a node that has shown nothing yet: doubted until a few good samples bring it down."""
 
-ERROR_WEIGHT = 0.2
-MOST_ERROR = 4.0
+ERROR_WEIGHT: Final = 0.2
+MOST_ERROR: Final = 4.0
 """A sample's error counts at most this much, so that one hiccup is forgotten after some ten samples."""
 
-LATE_SECONDS = 0.2
+LATE_SECONDS: Final = 0.2
 """How late a first token may well be heard, beside the work: the scale of `base`, whatever its prior."""
 
-EVEN_CONTEXT = 20_000.0
+EVEN_CONTEXT: Final = 20_000.0
 """Tokens of context at which attention costs about as much as all else: the scale of `per_pair` without knowledge."""
 
-EVEN_BATCH_CONTEXT = 200_000.0
+EVEN_BATCH_CONTEXT: Final = 200_000.0
 """Tokens of context in a batch whose reading costs about as much as reading the weights: the scale of `per_context`."""
 
-EVEN_BATCH = 100.0
+EVEN_BATCH: Final = 100.0
 """Sequences whose own cost is about that of the weights: the scale of `per_sequence`."""
-
-
-@dataclass(frozen=True, slots=True)
-class PrefillPrior:
-    """Seconds; per uncached token; per (uncached token x context token).
-
-    The default is 8,000 tokens/s: between the 14,000 of an 8B model on an A100 or a 70B one on four H100 and the 2,000
-    to 5,000 of older cards; rather too slow, since a rate believed too fast overloads the node.
-    """
-
-    base: float = 0.02
-    per_token: float = 1.0 / 8000.0
-    per_pair: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class TpotPrior:
-    """Seconds per output token; per sequence in the batch; per token of context in the batch.
-
-    The default, 20 ms + 0.1 ms per sequence, is the middle of 8B to 72B models on current cards: 13–19 ms at batch 1,
-    and about 10 ms more at 100 sequences of 1,000 tokens.
-    """
-
-    base: float = 0.02
-    per_sequence: float = 1e-4
-    per_context: float = 0.0
 
 
 class LatencyModel:

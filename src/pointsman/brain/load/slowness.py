@@ -234,12 +234,14 @@ def _medians(rates: Rates, rows: list[int]) -> Triple:
 
 def _enter_worse(worst: dict[int, float], rows: list[int], channels: list[_Channel]) -> None:
     """Let `worst` have for each row what it is above the median of the others, where that is more; nothing for one."""
-    known = [row for row, channel in zip(rows, channels, strict=True) if channel.known]
+    known = [place for place, channel in enumerate(channels) if channel.known]
     if len(known) < 2:
         return
-    slower = _above_others([channel.deviation for channel in channels if channel.known])
-    for row, above in zip(known, slower, strict=True):
-        worst[row] = max(above, worst.get(row, -inf))
+    slower = _above_others([channels[place].deviation for place in known])
+    for place, above in zip(known, slower):  # noqa: B905 - compiled code does without an iterator only so
+        row = rows[place]
+        if above > worst.get(row, -inf):
+            worst[row] = above
 
 
 def above_others(values: Mapping[int, float]) -> dict[int, float]:

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.brain.load.latency import NO_FEEDBACK, LatencyModel, PrefillPrior, TpotPrior
+from pointsman.brain.load.latency import NO_FEEDBACK, LatencyModel
+from pointsman.brain.load.priors import PrefillPrior, TpotPrior
 from pointsman.brain.model.view import COLUMNS, Cells, Columns
 
 
