@@ -1,11 +1,14 @@
 """The journal of a simulated run replays to the same choices: the dispatcher is driven as the gateway drives it."""
 
+import msgspec
 import pytest
-from tests.support.simulated import calls, journaled, uneven
+from tests.support.simulated import calls, experiment, journaled, quick_nodes, rows_demand, uneven
 
+from pointsman.brain.model.settings import BrainSettings
 from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
 from pointsman.observe.replay import differences, replay
 from pointsman.sim.delays import Delays
+from pointsman.sim.demand import Demand
 from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Drain, Failure, Incidents
 
@@ -62,3 +65,21 @@ def test_resumed_streams_replay_to_the_same_choices_and_lose_no_token() -> None:
         dialogue.asks[turn].output_tokens for dialogue in what.demand.dialogues for turn in range(len(dialogue.asks))
     }
     assert all(record.output_tokens in asked for record in resumed)
+
+
+@pytest.mark.parametrize("victims", ["cheapest", "value"])
+def test_streams_that_give_way_lose_nothing_and_replay_to_the_same_choices(victims: str) -> None:
+    urgent = rows_demand(*((2.0 + 0.5 * n, 3000, 20) for n in range(12))).dialogues
+    patient = rows_demand(*((0.1 * n, 500, 900) for n in range(30))).dialogues
+    raised = [msgspec.structs.replace(one, priority=4.0) for one in urgent]
+    demand = Demand(tuple(sorted([*patient, *raised], key=lambda one: one.start_s)), "two priorities")
+    settings = BrainSettings(preemption="on", victims=victims, queue_timeout_s=300.0)  # type: ignore[arg-type]
+    nodes = quick_nodes(2, declare=True, kv_blocks=600, max_model_len=8000)
+    run, lines = journaled(experiment("greedy", demand, nodes, settings=settings, resume=True))
+    assert differences(lines) == []
+    assert all(record.ok for record in run.records)
+    gave_way = [record for record in run.records if record.interruptions]
+    assert gave_way
+    assert {record.output_tokens for record in gave_way} == {900}, "the urgent ones never give way"
+    causes = {call.outcome.reason for call in calls(lines) if isinstance(call, Finished)}
+    assert causes == {"done", "preempted"}

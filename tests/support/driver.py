@@ -170,6 +170,7 @@ class TestDriver:
             while self.waiting:
                 self.cancel(min(self.waiting))
         assert self.dispatcher.at_rest()
+        assert not self.dispatcher.maker.claims, "room is kept for nobody"
         assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
         assert self.dispatcher.placement.isolation.at_rest(), "a long prompt is still counted"
         assert not self.dispatcher._retries.in_flight, "a retry is still counted"
@@ -192,6 +193,7 @@ class TestDriver:
             arena = pool.arenas.get(row)
             held = {lease.id for lease in dispatcher._leases.values() if lease.row == row}
             held |= {-number for number, one in dispatcher.manager.warming.open.items() if one.booking.row == row}
+            held |= {dispatcher.maker.claims.holder(ticket) for ticket in dispatcher.maker.claims}
             assert arena is None or arena.leases() <= held, f"row {row}: a lease that has ended holds memory"
 
     def check(self) -> None:
@@ -225,9 +227,9 @@ class TestDriver:
         assert len(open_tickets) == len(leases), "a ticket has two leases"
 
     def _kept(self) -> np.ndarray:
-        """Blocks of each row that are kept ready."""
-        pool = self.dispatcher.placement.pool
-        return np.array([float(pool.aside(row)) for row in range(len(self.dispatcher.fleet))])
+        """Blocks of each row that are kept ready, or for somebody who waits."""
+        pool, claims = self.dispatcher.placement.pool, self.dispatcher.maker.claims
+        return np.array([float(pool.aside(row) + claims.held(row)) for row in range(len(self.dispatcher.fleet))])
 
     def settled(self) -> None:
         """Between calls: the driver's and the brain's books agree."""

@@ -17,6 +17,7 @@ from pointsman.brain.evacuation import Evacuation
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.feedback import FeedbackDesk
+from pointsman.brain.life.resume import gave_way
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.lives import Lives
 from pointsman.brain.manager import Manager
@@ -35,6 +36,7 @@ from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
+from pointsman.brain.room.maker import Maker
 from pointsman.brain.tries import Tries, began
 from pointsman.brain.waiting import WaitingRoom
 from pointsman.brain.warming import Warming
@@ -77,11 +79,12 @@ class Dispatcher:
         tickets = self._tickets = self.lives.tickets
         leases = self._leases = self.lives.leases
         self._tries = Tries(self.fleet, self._retries, tickets, self._tell)
+        self._evacuation = Evacuation(self.fleet, leases, tickets, self._retries, self._agenda, self._out)
+        self.maker = Maker(settings, self.fleet, self.placement, leases, self._evacuation.ask, self._tell)
         self.waiting = WaitingRoom(
             settings, self.fleet, self.placement, self.accounts, self._agenda, tickets, self.lives.place,
-            self.lives.refuse, self._out,
+            self.lives.refuse, self._out, self.maker,
         )  # fmt: skip
-        self._evacuation = Evacuation(self.fleet, leases, tickets, self._retries, self._agenda, self._out)
         warming = Warming(settings.cache, self.fleet, self.placement, self.peers, tickets, self._tell, self._out)
         self.manager = Manager(settings, self.placement, self.waiting, warming, tickets, self._agenda)
         self._refreshed = now
@@ -287,7 +290,7 @@ class Dispatcher:
         """Decide by `settings` from now on, all but the seed. What waits or runs keeps the limits it began with."""
         self.settings = settings = msgspec.structs.replace(settings, seed=self.settings.seed)
         estimating = (self.placement, self.estimates, self.membership)
-        for part in (*estimating, self._retries, self.accounts, self.lives, self.waiting):
+        for part in (*estimating, self._retries, self.accounts, self.lives, self.waiting, self.maker):
             part.configure(settings)
         self.manager.configure(settings)
         return self._pumped_all(now)
@@ -351,24 +354,29 @@ class Dispatcher:
 
     # Inside
 
-    def _enter(self, ticket: Ticket, now: float) -> Order:
+    def _enter(self, ticket: Ticket, now: float, *, gave_way: bool = False) -> Order:
         """Place the ticket, or let it wait behind those who wait already, or refuse it."""
         if not (self.waiting.queues and self.waiting.anyone_before(ticket)):
             answer = self.lives.place(ticket, now)
             if answer is not None:
                 return answer
-        position = self.waiting.join(ticket, now)
+        position = self.waiting.join(ticket, now, gave_way=gave_way)
         if isinstance(position, PointsmanError):
             return self.lives.refuse(ticket, position, now)
         self._tell(Queued(now, ticket.id, ticket.request, position, self.waiting.expected(ticket, position)))
         if self.waiting.may_go(ticket, position):
             self.waiting.pump((ticket.request.model,), now)
+        else:
+            self.waiting.make_room(ticket, now)
         return Wait(ticket.id, position)
 
     def _again(self, ticket: Ticket, lease: Lease, outcome: Outcome, now: float) -> Order:
         self._tries.again(ticket, lease, outcome, now)
         self._refresh(now)
-        return self._enter(ticket, now)
+        made_room = gave_way(outcome)
+        if made_room:
+            self.waiting.redeem(now)
+        return self._enter(ticket, now, gave_way=made_room)
 
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""

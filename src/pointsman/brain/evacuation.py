@@ -52,11 +52,15 @@ class Evacuation:
             self._began[row] = now
             self._step(row, now)
 
-    def interrupt(self, lease_id: int, why: str) -> None:
+    def interrupt(self, lease_id: int, why: str, *, spares: bool = False) -> None:
         """Take one lease off its node. One that is unknown, or whose request must be left alone, stays as it is."""
         lease = self._leases.get(lease_id)
         if lease is not None and may_interrupt(lease.ticket.interruptions):
-            self._out.append(Abort(lease.id, why, interrupts=True))
+            self._out.append(Abort(lease.id, why, interrupts=True, spares=spares))
+
+    def ask(self, lease_id: int, why: str) -> None:
+        """The same, unless that would end the answer."""
+        self.interrupt(lease_id, why, spares=True)
 
     def empty_at(self, row: int, due: float) -> None:
         """Interrupt what the node at `row` still has then, if it is drained."""

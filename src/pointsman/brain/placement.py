@@ -102,6 +102,13 @@ class Placement:
             cells=fleet.cells,
         )
 
+    def prospects(self, ticket: Ticket) -> list[tuple[int, float]]:
+        """The rows that could take the ticket if they had room, each with the tokens of its prompt that it holds."""
+        found = self._fleet.found(ticket.request.model)
+        rows = self._apart(self._allowed(found, ticket) if ticket.excluded else found.rows, found, ticket)
+        overlap = self._overlap(ticket, rows, whole=False)
+        return list(zip(rows.tolist(), overlap if isinstance(overlap, list) else overlap.tolist(), strict=True))
+
     def decide(self, ticket: Ticket, view: View, now: float) -> Choice | Hold:
         """Ask the ticket's policy, count and remember its answer, tell observers. Raises PolicyFailed."""
         policy = self.policy(ticket)

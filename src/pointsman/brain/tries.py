@@ -8,7 +8,7 @@ from collections.abc import Sized
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
-from pointsman.brain.life.resume import goes_on, interrupts
+from pointsman.brain.life.resume import gave_way, goes_on, interrupts
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
 from pointsman.brain.model.facts import FirstToken, Interrupted, Resumed
@@ -52,7 +52,8 @@ class Tries:
         elif not (outcome.free or ticket.retrying):
             ticket.retrying = True
             self._budget.taken()
-        ticket.excluded = tuple(sorted({*ticket.excluded, lease.node}))
+        if not gave_way(outcome):
+            ticket.excluded = tuple(sorted({*ticket.excluded, lease.node}))
         ticket.failed_at = now
 
     def _elsewhere(self, ticket: Ticket, lease: Lease, outcome: Outcome) -> bool:
@@ -60,7 +61,7 @@ class Tries:
 
         Back-pressure is not waited out here: its client is told at once unless another node is in use.
         """
-        tried = {*ticket.excluded, lease.node}
+        tried = {*ticket.excluded} if gave_way(outcome) else {*ticket.excluded, lease.node}
         fleet, model = self._fleet, ticket.request.model
         busy = outcome.verdict is Verdict.BUSY
         rows = fleet.candidates(model)[0].tolist() if busy else fleet.serves(model)

@@ -23,6 +23,7 @@ from pointsman.brain.model.orders import Order, Refuse, Start
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
+from pointsman.brain.room.maker import Maker
 
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
@@ -48,6 +49,7 @@ class WaitingRoom:
         place: Callable[[Ticket, float], Start | Refuse | None],
         refuse: Callable[[Ticket, PointsmanError, float], Order],
         out: list[Order],
+        maker: Maker,
     ) -> None:
         self._settings = settings
         self._fleet = fleet
@@ -58,9 +60,11 @@ class WaitingRoom:
         self._place = place
         self._refuse = refuse
         self._out = out
+        self._maker = maker
         self.queues: dict[Key, Queue] = {}
         self._paces: dict[tuple[str, bool], Pace] = {}
         self._pump_due = False
+        self._patient: set[int] = set()
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on; who waits already keeps the time he was given."""
@@ -72,13 +76,16 @@ class WaitingRoom:
         """Whether others already wait where `ticket` would, and it has no memory of its own that is kept ready."""
         return self._key(ticket) in self.queues and not self._placement.keeps_for(ticket)
 
-    def join(self, ticket: Ticket, now: float) -> int | PointsmanError:
-        """Wait at the end: the position (1 = next), or the error that the queue is full."""
+    def join(self, ticket: Ticket, now: float, *, gave_way: bool = False) -> int | PointsmanError:
+        """Wait at the end: the position (1 = next), or the error that the queue is full.
+
+        One that gave way to another waits as long as it takes, and beside as many as there are.
+        """
         key, waiter = self._key(ticket), self._waiter(ticket)
         queue = self.queues.get(key) or self._queue(key[0])
-        full = len(queue) >= self._settings.queue_limit
+        full = len(queue) >= self._settings.queue_limit and not gave_way
         other = queue.gives_way(waiter) if full else None
-        if full and other is None:
+        if full and (other is None or other in self._patient):
             return self._full(key[0])
         was_empty = not queue
         position = queue.join(waiter)
@@ -90,9 +97,13 @@ class WaitingRoom:
             self._pace(key).begins(now)
         if other is not None:
             queue.leave(other)
+            self._maker.claims.drop(other)
             self._out.append(self._refuse(self._tickets[other], self._full(key[0]), now))
         self.queues[key] = queue
-        self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, (ticket.id, ticket.attempts))
+        if gave_way:
+            self._patient.add(ticket.id)
+        else:
+            self._agenda.add(now + self._settings.queue_timeout_s, self._time_out, (ticket.id, ticket.attempts))
         self._schedule_pump(now)
         return position if other is None else queue.position(ticket.id)
 
@@ -124,27 +135,63 @@ class WaitingRoom:
         left = queue is not None and queue.leave(ticket.id)
         if not queue:
             self.queues.pop(key, None)
+        self._waits_no_more(ticket.id)
         return left
 
     def pump(self, models: Container[str], now: float) -> None:
         """Start waiting tickets of `models` as long as their policies place them, the oldest head first."""
+        if self._maker.claims:
+            self.redeem(now)
         offered = {key: queue for key, queue in self.queues.items() if key[0] in models}
         while offered:
             key = min(offered, key=lambda key: offered[key].oldest)
             queue = offered[key]
             answer = self._place_one(queue, now)
             if answer is not None:
-                queue.take(answer.ticket)
-                self._pace(key).placed(now, left=bool(queue))
-                self._out.append(answer)
-            if not queue:
-                del self.queues[key]
+                self._go(key, queue, answer, now)
+            elif self._maker.on:
+                self._maker.for_one_of([self._tickets[each] for each in queue.window(self._settings.window)], now)
             if answer is None or not queue:
                 del offered[key]
+
+    def redeem(self, now: float) -> None:
+        """Place those for whom room was made, where it has come: they go before all others."""
+        claims = self._maker.claims
+        claims.expire(now)
+        for ticket in claims:
+            self._maker.redeem(self._tickets[ticket], now, self._place_waiting)
+
+    def make_room(self, ticket: Ticket, now: float) -> None:
+        """Make room for whoever of the ticket's queue is most urgent, where that is wanted."""
+        if self._maker.on:
+            queue = self.queues[self._key(ticket)]
+            self._maker.for_one_of([self._tickets[each] for each in queue.window(self._settings.window)], now)
 
     def pump_all(self, now: float) -> None:
         """Pump every model."""
         self.pump({key[0] for key in self.queues}, now)
+
+    def _place_waiting(self, ticket: Ticket, now: float) -> Start | Refuse | None:
+        """Start one ticket, whatever its position."""
+        answer = self._place(ticket, now)
+        if answer is not None:
+            key = self._key(ticket)
+            self._go(key, self.queues[key], answer, now)
+        return answer
+
+    def _go(self, key: Key, queue: Queue, answer: Start | Refuse, now: float) -> None:
+        """A ticket of `queue` has its answer."""
+        queue.take(answer.ticket)
+        self._waits_no_more(answer.ticket)
+        self._pace(key).placed(now, left=bool(queue))
+        self._out.append(answer)
+        if not queue:
+            del self.queues[key]
+
+    def _waits_no_more(self, ticket: int) -> None:
+        self._patient.discard(ticket)
+        if self._maker.claims:
+            self._maker.claims.drop(ticket)
 
     def _place_one(self, queue: Queue, now: float) -> Start | Refuse | None:
         ticket = self._tickets[queue.head]

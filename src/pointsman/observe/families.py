@@ -54,6 +54,7 @@ COUNTED = (
         "counter", "interruptions", "model node cause resumed", "interruptions",
         "Answers interrupted on their node, by whether the rest was asked of another.",
     ),
+    _family("counter", "room_made", "model node cause", "room_made", "Times others left a node for one who waited."),
     _family("counter", "refused", "model code", "refused", "Requests refused, by error code."),
     _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
     _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),

@@ -27,6 +27,7 @@ from pointsman.brain.model.facts import (
     Queued,
     Refused,
     Resumed,
+    RoomMade,
     Warmed,
 )
 from pointsman.observe.families import SECONDS, TOKEN_SECONDS, WAIT_SECONDS
@@ -72,6 +73,7 @@ class Metrics:
         self.requests: Counts = defaultdict(int)
         self.tries: Counts = defaultdict(int)
         self.interruptions: Counts = defaultdict(int)
+        self.room_made: Counts = defaultdict(int)
         self.refused: Counts = defaultdict(int)
         self.queued: Counts = defaultdict(int)
         self.decisions: Counts = defaultdict(int)
@@ -96,6 +98,7 @@ class Metrics:
             Ended: self._ended,
             Interrupted: self._interrupted,
             Resumed: self._resumed,
+            RoomMade: self._room_made,
             Refused: self._refused,
             Warmed: self._warmed,
             NodeChanged: self._node_changed,
@@ -160,6 +163,9 @@ class Metrics:
         resumed = "yes" if fact.resumed else "no"
         self.interruptions[fact.request.model, fact.node, fact.cause, resumed] += 1
 
+    def _room_made(self, fact: RoomMade) -> None:
+        self.room_made[fact.request.model, fact.node, fact.cause] += 1
+
     def _resumed(self, fact: Resumed) -> None:
         self.lanes[fact.request.model, fact.node].resume_gap.observe(fact.gap_s)
 
@@ -197,7 +203,7 @@ class Metrics:
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
         first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback)
-        second = (self.lanes, self.requests, self.tries, self.interruptions)
+        second = (self.lanes, self.requests, self.tries, self.interruptions, self.room_made)
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]

@@ -181,3 +181,14 @@ async def test_the_clients_own_limit(now: float) -> None:
     assert exchange.over == (now >= 10.0)
     assert world.told == ([("finished", 1, 11), ("refuse", 504), *GIVEN_BACK] if exchange.over else [])
     exchange.client_left()
+
+
+async def test_a_part_that_cannot_go_on_elsewhere_stays_where_it_is() -> None:
+    """Nobody knows what the client has: it is not taken off for another's sake, unless nothing of it was delivered."""
+    world, exchange = await under_way()
+    world.started = True
+    exchange.interrupted(11, "preempted", spares=True)
+    assert world.ended() == []
+    world.started = False
+    exchange.interrupted(11, "preempted", spares=True)
+    assert world.ended()

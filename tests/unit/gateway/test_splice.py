@@ -206,8 +206,10 @@ def test_at_its_limit_there_is_no_rest_to_ask_for() -> None:
     client = Client("/v1/completions", "text", max_tokens=2)
     answer, events = client.attempt(1)
     answer.take(events[0])
+    assert client.splice.goes_on
     assert answer.cut("reset").resumable
     client = Client("/v1/completions", "text", max_tokens=1)
     answer, events = client.attempt(1)
     answer.take(events[0])
+    assert not client.splice.goes_on
     assert not answer.cut("reset").resumable

@@ -9,6 +9,7 @@ What is neither reserved, nor kept ready for a class of requests, nor cached is 
 counts what is kept ready, too: for all but that class it is taken.
 """
 
+from collections.abc import Iterable
 from math import ceil, inf
 
 from pointsman.brain.cache.pools.account import Account
@@ -112,6 +113,10 @@ class Pool:
         """Whether the layout of `row` has a place for `tokens`: NOW, LATER or NEVER. Pages always have."""
         arena = self.arenas.get(row)
         return NOW if arena is None else arena.place(self.blocks(row, tokens))
+
+    def place_without(self, row: int, tokens: float, leases: Iterable[int]) -> int:
+        """The same for a layout that is no pages, if those leases were gone."""
+        return self.arenas[row].place_without(self.blocks(row, tokens), leases)
 
     def cached(self, row: int, tokens: float) -> None:
         """The index believes `tokens` of prefixes on `row`."""

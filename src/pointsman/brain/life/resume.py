@@ -10,12 +10,19 @@ from typing import Final
 from pointsman.brain.model.outcome import Outcome, Verdict
 
 MOST_INTERRUPTIONS: Final = 3
+PREEMPTED: Final = "preempted"
+DEFRAGMENTED: Final = "defragmented"
 _INTERRUPTED: Final = Verdict.INTERRUPTED  # Python looks up a member of an enumeration slowly
 
 
 def interrupts(outcome: Outcome) -> bool:
     """Whether this ending is an interruption: of an answer that can go on, or on our own wish."""
     return outcome.resumable or outcome.verdict is _INTERRUPTED
+
+
+def gave_way(outcome: Outcome) -> bool:
+    """Whether it was interrupted for another's sake: the node has done nothing wrong, and may have it again."""
+    return outcome.verdict is _INTERRUPTED and outcome.reason in (PREEMPTED, DEFRAGMENTED)
 
 
 def goes_on(outcome: Outcome, interruptions: int) -> bool:

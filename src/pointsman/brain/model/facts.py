@@ -102,6 +102,22 @@ class Resumed(msgspec.Struct, frozen=True, gc=False):
     gap_s: float
 
 
+class RoomMade(msgspec.Struct, frozen=True, gc=False):
+    """`leases` are asked to leave `node`, where a waiting request gets their `blocks`; `seconds` are what that costs.
+
+    `cause` is "preempted", where it is the more urgent one, or "defragmented", where all of them find room elsewhere.
+    """
+
+    now: float
+    ticket: int
+    request: Request
+    node: str
+    cause: str
+    leases: tuple[int, ...]
+    blocks: int
+    seconds: float
+
+
 class Refused(msgspec.Struct, frozen=True, gc=False):
     """A request ended without an answer from a node: an error, or its client left while it waited."""
 
@@ -195,6 +211,7 @@ Fact = (
     | Ended
     | Interrupted
     | Resumed
+    | RoomMade
     | Refused
     | Warmed
     | NodeChanged

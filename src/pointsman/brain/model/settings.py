@@ -45,6 +45,12 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     overtake_service: Annotated[
         float, Meta(ge=0, description="service that may overtake a ticket, in multiples of its own; 0 = any")
     ] = 0.0
+    preemption: Annotated[
+        Literal["off", "on"], Meta(description="whether who fits nowhere takes the place of less urgent streams")
+    ] = "off"
+    victims: Annotated[
+        Literal["cheapest", "value"], Meta(description="which of those go first: cheapest (to compute again) or value")
+    ] = "cheapest"
     tries: Annotated[int, Meta(ge=1, description="most nodes one request is sent to")] = 2
     retry_share: Annotated[float, Meta(ge=0, le=1, description="retries in flight, share of active requests")] = 0.1
     retry_floor: Annotated[int, Meta(ge=0, description="retries in flight that are always allowed")] = 3

@@ -4,6 +4,9 @@ What finds no place is queued in the engine, in order: it gets its piece as soon
 whoever comes later has to wait behind it.
 """
 
+from collections.abc import Iterable
+from copy import deepcopy
+
 from pointsman.brain.cache.pools.layout import Layout, Piece
 from pointsman.brain.model.view import LATER, NOW
 
@@ -23,6 +26,13 @@ class Arena:
         """Whether a request for `blocks` fits: NOW, LATER or NEVER. Nobody overtakes what the engine queues."""
         place = self.layout.place(blocks)
         return LATER if place == NOW and self._queued else place
+
+    def place_without(self, blocks: int, leases: Iterable[int]) -> int:
+        """The same if those leases were gone: tried on a copy."""
+        trial = deepcopy(self)
+        for lease in leases:
+            trial.release(lease)
+        return trial.place(blocks)
 
     def reserve(self, lease: int, blocks: int) -> int:
         """A piece for the lease, at once or when there is one; returns its size."""
