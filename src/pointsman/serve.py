@@ -38,6 +38,7 @@ from pointsman.config.serve import (
     brain_settings,
     open_journal,
     open_recording,
+    open_usage,
     policy_table,
 )
 from pointsman.config.source import Source
@@ -50,6 +51,7 @@ from pointsman.observe.metrics import Metrics
 from pointsman.observe.record import Journaled, begin
 from pointsman.observe.recording import Flushing, Recorder
 from pointsman.observe.stories import Stories
+from pointsman.observe.usage import UsageLog
 from pointsman.reload import Configured, Plan, Reload
 
 ALL_READY_S = 1.0
@@ -123,7 +125,7 @@ class Service:
         clock = WallClock()
         started = clock.now()
         brain = _brain(config, place)
-        self.metrics = metrics = Metrics()
+        self.metrics = metrics = Metrics(lambda: dispatcher.settings.tenants)
         metrics.configured_at = unix_seconds()
         dispatcher = Dispatcher(brain, policies, now=started)
         epoch = unix_seconds() - clock.now()
@@ -134,6 +136,8 @@ class Service:
         settings = _settings(plan.gateway, place)
         if config.recording:
             dispatcher.subscribe(_recorder(config, place, epoch, settings.chain_secret, exit_stack).handlers)
+        if config.usage:
+            dispatcher.subscribe(_usage_log(config, place, epoch, exit_stack).handlers)
         if config.journal:
             path = _of(config.journal, place)
             dispatcher = _journaled(dispatcher, path, begin(brain, policies, started), exit_stack)
@@ -336,6 +340,17 @@ def _recorder(config: ServeConfig, place: Place | None, epoch: float, secret: by
     exit_stack.callback(file.close)
     exit_stack.callback(flushing.close)
     return recorder
+
+
+def _usage_log(config: ServeConfig, place: Place | None, epoch: float, exit_stack: ExitStack) -> UsageLog:
+    """Writes this process's usage records."""
+    file = open_usage(_of(config.usage, place))
+    usage = UsageLog(file.write, epoch=epoch)
+    flushing = Flushing(usage)
+    flushing.start()
+    exit_stack.callback(file.close)
+    exit_stack.callback(flushing.close)
+    return usage
 
 
 def _close(journal: BinaryIO) -> None:

@@ -105,10 +105,11 @@ class Lives:
         ticket = lease.ticket
         if not self._tell.want(Ended):
             return
+        seen = lease.tokens + (ticket.request.stream and lease.first_at is not None)
         self._tell(
             Ended(
                 now, ticket.id, lease.id, ticket.request, lease.node, outcome,
-                now - lease.started, tpot, lease.overlap_tokens, final,
+                now - lease.started, tpot, lease.overlap_tokens, final, ticket.delivered_tokens + seen,
             )
         )  # fmt: skip
 

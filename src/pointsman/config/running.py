@@ -14,6 +14,7 @@ FIXED = (
     "journal",
     "recording",
     "recording_mb",
+    "usage",
     "chain_secret_file",
 )
 """Settings that are used once, at the start."""

@@ -23,6 +23,7 @@ from pointsman.gateway.origin import Origin
 from pointsman.gateway.routes import PlainRoute
 from pointsman.gateway.settings import ClientTenant, Limits, Resuming, Timeouts
 from pointsman.gateway.trusted_peers import TrustedPeers
+from pointsman.observe.followed_file import FollowedFile
 from pointsman.observe.recording_file import BoundedFile
 from pointsman.wire.openai.resumable import Mode
 
@@ -83,6 +84,7 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     journal: Annotated[File, Meta(description="file that records every decision's inputs, for replay")] = ""
     recording: Annotated[File, Meta(description="file that records the traffic, without prompts, to be simulated")] = ""
     recording_mb: Annotated[int, Meta(ge=2, description="most megabytes of recording that are kept, a process")] = 1024
+    usage: Annotated[File, Meta(description="file that gets a line of JSON for each request: who had what")] = ""
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="how much is logged")] = "info"
     watch: Annotated[bool, Meta(description="apply changes of the file, and of files it names, while running")] = True
     timeouts: Timeouts = Timeouts()
@@ -186,6 +188,14 @@ def open_recording(path: str, limit_mb: int) -> BoundedFile:
         return BoundedFile(path, limit_mb * 1_000_000)
     except (OSError, ValueError) as error:
         raise ConfigError(f"`recording`: {path!r}: {getattr(error, 'strerror', error)}") from None
+
+
+def open_usage(path: str) -> FollowedFile:
+    """The file of usage records, appended to. Raises ConfigError."""
+    try:
+        return FollowedFile(path)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"`usage`: {path!r}: {getattr(error, 'strerror', error)}") from None
 
 
 def _end_line(path: Path) -> None:

@@ -66,6 +66,9 @@ class Answer:
     def passed(self, count: int) -> None:
         """So many chunks took the shortcut."""
 
+    def tell_rest(self) -> None:
+        """Tell of what came and was not told yet, where the engine has not counted it: nothing more will come."""
+
     def end(self) -> Outcome:
         """The body is complete."""
         raise NotImplementedError

@@ -103,6 +103,8 @@ class Attempt(UpstreamSink):
     def settle(self, outcome: Outcome) -> None:
         """End the try from outside; what the client already has is ended as a cut answer."""
         if not self._over and self._answer is not None and self._reply.started:
+            if self._connection is not None:
+                self._connection.tell_passed()
             self._answer.cut(outcome.reason)
         self._end(outcome)
 
@@ -118,8 +120,12 @@ class Attempt(UpstreamSink):
 
     def release(self) -> None:
         """Let go of the node at once; its answer is over or nobody wants it any more."""
-        self._over = True
         connection, self._connection = self._connection, None
+        if self._answer is not None and not self._over:
+            if connection is not None:
+                connection.tell_passed()
+            self._answer.tell_rest()
+        self._over = True
         if connection is not None:
             connection.close()
         if self._connecting is not None:

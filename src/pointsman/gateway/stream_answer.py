@@ -94,10 +94,17 @@ class StreamAnswer(Answer):
         self._account.content_events += count
         self._tell_some()
 
+    def tell_rest(self) -> None:
+        new = self._account.content_events - self._told
+        if new > 0 and not self._account.usage.completion:
+            self._told += new
+            self._progress.more_tokens(new)
+
     def end(self) -> Outcome:
         rest = bytes(self._cutter.rest)
         if rest:
             self._account.see(rest)
+        self.tell_rest()
         account = self._account
         if account.error and not self.begun:
             return self._end_with_error()
@@ -106,6 +113,7 @@ class StreamAnswer(Answer):
         return self._complete(rest)
 
     def cut(self, reason: str) -> Outcome:
+        self.tell_rest()
         account = self._account
         if account.error and not self.begun:
             return self._end_with_error()

@@ -158,7 +158,7 @@ class UpstreamConnection(asyncio.Protocol):
         onward.write(data)
         self._passed += 1
         if self._passed == _PASSED_AT_ONCE:
-            self._tell_passed()
+            self.tell_passed()
 
     def _read(self, data: bytes) -> None:
         """Take a read that has to be looked into."""
@@ -167,7 +167,7 @@ class UpstreamConnection(asyncio.Protocol):
             self._transport.abort()  # bytes nobody asked for: the connection cannot be trusted
             return
         self._silent = False
-        self._tell_passed()
+        self.tell_passed()
         try:
             body = self._reader.feed(data)
         except Garbage as garbage:
@@ -185,7 +185,8 @@ class UpstreamConnection(asyncio.Protocol):
         shortcut = self._sink.shortcut() if self._sink is not None and self._reader.between_chunks else None
         self._onward, self._passes = shortcut or (None, _none)
 
-    def _tell_passed(self) -> None:
+    def tell_passed(self) -> None:
+        """Tell the sink now of reads that took the shortcut and have not been told."""
         passed, self._passed = self._passed, 0
         if passed and self._sink is not None:
             self._sink.on_passed(passed)

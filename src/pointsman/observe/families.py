@@ -57,6 +57,17 @@ COUNTED = (
     _family("counter", "room_made", "model node cause", "room_made", "Times others left a node for one who waited."),
     _family("counter", "refused", "model code", "refused", "Requests refused, by error code."),
     _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
+    _family(
+        "counter", "tenant_requests", "tenant outcome", "tenant_requests",
+        "Requests of each tenant of [[tenants]], by how they ended; all others are `other`.",
+    ),
+    _family("counter", "tenant_prompt_tokens", "tenant", "tenant_prompt", "Their prompt tokens, as engines count."),
+    _family("counter", "tenant_cached_tokens", "tenant", "tenant_cached", "Of these, those engines found cached."),
+    _family(
+        "counter", "tenant_completion_tokens", "tenant", "tenant_completion",
+        "Tokens of their answers, those seen to come where the engine did not count.",
+    ),
+    _family("counter", "tenant_waits", "tenant", "tenant_waits", "Their requests that had to wait for a node."),
     _family("counter", "decisions", "policy reason", "decisions", "Answers of policies, holds included."),
     _family("counter", "node_transitions", "node before after", "transitions", "Changes of a node's state."),
     _family("counter", "probe_failures", "node", "probe_failures", "Probes that failed or found no models."),

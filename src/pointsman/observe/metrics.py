@@ -30,12 +30,15 @@ from pointsman.brain.model.facts import (
     RoomMade,
     Warmed,
 )
+from pointsman.brain.model.outcome import UNSERVED
+from pointsman.observe.by_tenant import TenantLabels, Tenants
 from pointsman.observe.families import SECONDS, TOKEN_SECONDS, WAIT_SECONDS
 from pointsman.observe.histogram import Histogram
 
 Counts = defaultdict[tuple[str, ...], int]
 FORWARD = "forward"  # the reason word of a request sent to the cache against the best score
 GONE = "gone"
+REFUSED = "refused"
 
 
 class Lane:
@@ -65,9 +68,18 @@ class Lane:
 
 
 class Metrics:
-    """A subscriber to facts; `metrics(fact)` counts it. Read the attributes, or expose them with `exposition`."""
+    """A subscriber to facts; `metrics(fact)` counts it. Read the attributes, or expose them with `exposition`.
 
-    def __init__(self) -> None:
+    `tenants` tells those that are configured now: only they are counted by name.
+    """
+
+    def __init__(self, tenants: Tenants = tuple) -> None:
+        self._labels = TenantLabels(tenants)
+        self.tenant_requests: Counts = defaultdict(int)
+        self.tenant_prompt: Counts = defaultdict(int)
+        self.tenant_cached: Counts = defaultdict(int)
+        self.tenant_completion: Counts = defaultdict(int)
+        self.tenant_waits: Counts = defaultdict(int)
         self.lanes: defaultdict[tuple[str, ...], Lane] = defaultdict(Lane)
         self.waits: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
         self.requests: Counts = defaultdict(int)
@@ -140,6 +152,8 @@ class Metrics:
 
     def _queued(self, fact: Queued) -> None:
         self.queued[(fact.request.model,)] += 1
+        if label := self._labels.of(fact.request.tenant):
+            self.tenant_waits[(label,)] += 1
 
     def _first_token(self, fact: FirstToken) -> None:
         self.lanes[fact.request.model, fact.node].ttft.observe(fact.ttft_s)
@@ -158,6 +172,18 @@ class Metrics:
             self.requests[model, node, outcome.verdict] += 1
             if submitted is not None:
                 lane.duration.observe(fact.now - submitted)
+        if label := self._labels.of(fact.request.tenant):
+            self._of_tenant(label, fact)
+
+    def _of_tenant(self, label: str, fact: Ended) -> None:
+        """Only what was delivered is the tenant's; one that no node answered ends with a refusal."""
+        outcome = fact.outcome
+        if not fact.final or (outcome.verdict in UNSERVED and not outcome.delivered):
+            return
+        self.tenant_requests[label, outcome.verdict] += 1
+        self.tenant_prompt[(label,)] += outcome.prompt_tokens
+        self.tenant_cached[(label,)] += outcome.cached_tokens or 0
+        self.tenant_completion[(label,)] += outcome.completion_tokens or fact.tokens
 
     def _interrupted(self, fact: Interrupted) -> None:
         resumed = "yes" if fact.resumed else "no"
@@ -175,6 +201,8 @@ class Metrics:
 
     def _refused(self, fact: Refused) -> None:
         self.refused[fact.request.model, fact.code] += 1
+        if label := self._labels.of(fact.request.tenant):
+            self.tenant_requests[label, REFUSED] += 1
 
     def _node_changed(self, fact: NodeChanged) -> None:
         self.transitions[fact.node, fact.before, fact.after] += 1

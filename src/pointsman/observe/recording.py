@@ -10,7 +10,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -111,10 +111,16 @@ class Recorder:
         self.dropped += 1
 
 
+class Flushed(Protocol):
+    """Something that gathers what another thread is to write."""
+
+    def flush(self) -> None: ...
+
+
 class Flushing(threading.Thread):
     """Flushes `recorder` every second until closed, then once more."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Flushed) -> None:
         super().__init__(name="recording", daemon=True)
         self._recorder = recorder
         self._closed = threading.Event()

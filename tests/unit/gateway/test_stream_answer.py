@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
 from msgspec import structs
 
 from pointsman.gateway.answers import HELD_BYTES
@@ -27,9 +28,13 @@ ANSWERED = ResponseHead(200, b"HTTP/1.1 200 OK\r\n", {b"content-type": b"text/ev
 
 
 class Nobody:
+    def __init__(self) -> None:
+        self.more = 0
+
     def first_token(self) -> None: ...
 
-    def more_tokens(self, count: int) -> None: ...
+    def more_tokens(self, count: int) -> None:
+        self.more += count
 
 
 def test_what_follows_an_early_error_is_not_kept() -> None:
@@ -96,3 +101,17 @@ def test_what_took_the_shortcut_is_told_with_the_rest() -> None:
     answer.passed(3)
     assert told == [18]
     assert answer._account.content_events == 19
+
+
+@pytest.mark.parametrize(("usage", "told"), [(b"", 2), (b',"usage":{"prompt_tokens":9,"completion_tokens":3}', 0)])
+def test_what_was_not_told_yet_is_told_in_the_end_unless_the_engine_counted(usage: bytes, told: int) -> None:
+    progress = Nobody()
+    reply = Reply(cast(asyncio.WriteTransport, Written()), ASKED)
+    answer = StreamAnswer(ANSWERED, reply, b"id", ChatAccount(), progress, strip_usage=False)
+    for text in (b"a", b"b", b"c"):
+        answer.take(event(text))
+    answer.take(b'data: {"choices":[]%b}\n\n' % usage)
+    assert progress.more == 0
+    answer.tell_rest()
+    answer.tell_rest()
+    assert progress.more == told

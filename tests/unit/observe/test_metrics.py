@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import structs
+
 from pointsman.brain.model.facts import (
     FedBack,
     Interrupted,
@@ -17,6 +19,7 @@ from pointsman.brain.model.facts import (
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.tenant import Tenant
 from pointsman.observe.metrics import Metrics
 
 
@@ -131,3 +134,36 @@ def test_interruptions_and_what_became_of_them() -> None:
     )
     assert metrics.interruptions == {("m", "a", "reset", "yes"): 1, ("m", "b", "reset", "no"): 1}
     assert metrics.lanes["m", "b"].resume_gap.total == 0.5
+
+
+def test_requests_are_counted_by_tenant_where_tenants_are_configured(life: Any) -> None:
+    metrics = Metrics(lambda: configured)
+    configured = (Tenant(name="acme"),)
+    for tenant in ("acme", "somebody"):
+        request = Request(id="r", model="m", tenant=tenant)
+        one = life()
+        one.common["request"] = request
+        usage = {"prompt_tokens": 100, "cached_tokens": 64, "completion_tokens": 7}
+        for fact in (Queued(0.0, 1, request, 1), one.placed(), one.ended(14.0, final=False), one.ended(14.0, **usage)):
+            metrics(fact)
+        metrics(Refused(1.0, 2, request, "queue_full", 503))
+    both = [("acme",), ("other",)]
+    assert metrics.tenant_requests == {(who, how): 1 for (who,) in both for how in ("ok", "refused")}
+    assert metrics.tenant_waits == dict.fromkeys(both, 1)
+    assert metrics.tenant_prompt == dict.fromkeys(both, 100)
+    assert metrics.tenant_cached == dict.fromkeys(both, 64)
+    assert metrics.tenant_completion == dict.fromkeys(both, 7)
+
+
+def test_what_no_engine_counted_is_counted_by_what_came_and_a_failed_try_not_at_all(life: Any) -> None:
+    metrics = Metrics(lambda: configured)
+    configured = (Tenant(name="acme"),)
+    one = life()
+    metrics(structs.replace(one.ended(1.0, verdict=Verdict.CANCELLED), tokens=5))
+    metrics(structs.replace(one.ended(1.0, verdict=Verdict.FAIL, delivered=False), tokens=5))
+    assert metrics.tenant_completion == {("other",): 5}
+    assert metrics.tenant_requests == {("other", "cancelled"): 1}
+
+
+def test_without_configured_tenants_none_is_counted(life: Any) -> None:
+    assert feed(life().placed(), life().ended(2.0)).tenant_requests == {}

@@ -64,7 +64,10 @@ class FirstToken(msgspec.Struct, frozen=True, gc=False):
 
 
 class Ended(msgspec.Struct, frozen=True, gc=False):
-    """A lease ended. `seconds` is its life; `tpot_s` the mean gap between tokens, or None where unknown."""
+    """A lease ended. `seconds` is its life; `tpot_s` the mean gap between tokens, or None where unknown.
+
+    `tokens` of the answer were seen to come, other tries' included: less exact than the outcome's, and always there.
+    """
 
     now: float
     ticket: int
@@ -76,6 +79,7 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
     tpot_s: float | None
     overlap_tokens: float
     final: bool
+    tokens: int = 0
 
 
 class Interrupted(msgspec.Struct, frozen=True, gc=False):
