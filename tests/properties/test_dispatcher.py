@@ -42,6 +42,10 @@ class Life(Nodes):
             assert self.driver.now - self.driver.waits_since[ticket] <= LONGEST_WAIT_S, "a wait without end"
 
     @rule()
+    def look_at_who_waits(self) -> None:
+        self.nobody_waits_for_nothing()
+
+    @rule()
     def nothing_is_heard_for_hours(self) -> None:
         """The ends of requests were lost on the way: they are over nevertheless."""
         before = set(self.driver.running)
@@ -83,10 +87,12 @@ def test_lives() -> None:
     run_state_machine_as_test(Life, settings=SETTINGS)
 
 
+released = Ledger.release
+
+
 def leaky(self: Ledger, booking: Booking, now: float) -> None:
-    booking.open = False
-    self.prefilled(booking, now)
-    self._cells.outstanding[booking.row] -= 1.0
+    booking.context_tokens -= 1
+    released(self, booking, now)
 
 
 def forgetful(self: Tries, ticket: Any, lease: Any, outcome: Any, now: float) -> None:

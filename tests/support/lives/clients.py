@@ -124,7 +124,9 @@ class Clients(RuleBasedStateMachine):
     @rule(data=st.data(), ok=st.booleans())
     def warm_up(self, data: st.DataObject, ok: bool) -> None:
         """A hot prefix was computed by an idle node, or was not."""
-        self.driver.warmed(self.pick(self.driver.warm_ups, data), ok)
+        warm = self.pick(self.driver.warm_ups, data)
+        self.driver.warmed(warm, ok)
+        assert self.driver.dispatcher.warmed(warm, ok, self.driver.now) == [], "a warm-up ended twice"
 
     @rule(slow=st.booleans())
     def slow_to_stop(self, slow: bool) -> None:
