@@ -27,6 +27,7 @@ _WORDS = {
     "array": "a list",
     "object": "a table",
 }
+_COUNTS = {">=": "at least", "<=": "no more than"}
 _SIGNS = {">=": "of at least", "<=": "up to", ">": "above", "<": "below"}
 
 
@@ -69,6 +70,8 @@ def _wrong(text: str, tree: type[msgspec.Struct], path: str) -> str:
     if choice:
         values = getattr(unwrap(_at(tree, path)), "values", ())
         return f"cannot be {choice['given']}; allowed are: {', '.join(map(str, values))}"
+    if bound and bound["length"] and bound["kind"] == "array":
+        return f"takes {_COUNTS[bound['sign']]} {float(bound['bound']):g}"
     if bound:
         what = _WORDS.get(bound["kind"], bound["kind"]) + (" of a length" if bound["length"] else "")
         return f"must be {what} {_SIGNS[bound['sign']]} {float(bound['bound']):g}"

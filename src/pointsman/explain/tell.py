@@ -16,6 +16,7 @@ from pointsman.observe.standing import PassedOver
 SHOWN = 12
 """Candidates shown of one decision, the best first, the chosen one in any case."""
 INDENT = 10
+WIDEST = 1000
 EPOCH_YEAR = 366 * 86400.0
 """Times before that are a journal's own, which has no calendar."""
 
@@ -49,10 +50,12 @@ def _decision(decision: Decision, out: Console) -> None:
     best_first = sorted(decision.candidates, key=lambda one: (one.node != decision.node, one.score))
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("node", no_wrap=True)
-    for heading in ("score ↓", "overlap", "needs", "free", "fits", "utility"):
-        table.add_column(heading, justify="right")
+    useful = any(one.utility is not None for one in best_first)
+    for heading in ("score ↓", "overlap", "needs", "free", "fits", *["utility"] * useful):
+        table.add_column(heading, justify="right", no_wrap=True)
     for one in best_first[:SHOWN]:
-        table.add_row(Text(one.node, style="bold" if one.node == decision.node else ""), *_cells(one))
+        node = Text(one.node, style="bold" if one.node == decision.node else "")
+        table.add_row(node, *_cells(one)[: len(table.columns) - 1])
     for line in _lines(table, out):
         line.rstrip()
         out.print(Text(" " * INDENT) + line, soft_wrap=True)
@@ -73,10 +76,9 @@ def _count(value: float | None) -> str:
 
 
 def _lines(table: Table, out: Console) -> Iterable[Text]:
-    options = out.options.update(width=max(20, out.width - INDENT))
-    return [
-        Text("").join(Text(each.text, each.style or "") for each in line) for line in out.render_lines(table, options)
-    ]
+    """As wide as it is, like the lines around it: figures that were cut short would tell nothing."""
+    lines = out.render_lines(table, out.options.update(width=WIDEST), pad=False)
+    return [Text("").join(Text(each.text, each.style or "") for each in line) for line in lines]
 
 
 def _passed_over(nodes: Sequence[PassedOver], out: Console) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.facts import Placed
+from pointsman.brain.model.facts import Placed, PolicyRaised
 from pointsman.brain.model.outcome import CANCELLED
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.observers import Handlers
@@ -113,7 +113,7 @@ def run(experiment: Experiment, tick: Tick, journal: Sink | None = None, observe
 
     With several gateways, a journal would mix their calls, and an observer their facts: both are for one.
 
-    Raises ValueError when there is nothing to send.
+    Raises ValueError when there is nothing to send, and what the policy raises.
     """
     return Stage(experiment, tick, journal, observer).run()
 
@@ -154,7 +154,7 @@ class Stage:
         self._counted: list[list[Counters]] = []
         self._forwards = 0
         for dispatcher in self.dispatchers:
-            dispatcher.subscribe({Placed: self._placed})
+            dispatcher.subscribe({Placed: self._placed, PolicyRaised: _raised})
             if observer is not None:
                 dispatcher.subscribe(observer)
 
@@ -224,6 +224,12 @@ def _settings(experiment: Experiment) -> list[BrainSettings]:
     unheard = 1 if experiment.sharing_s else count
     shared = msgspec.structs.replace(settings, gateways=max(unheard, settings.gateways))
     return [msgspec.structs.replace(shared, seed=experiment.seed + GATEWAY_SEED * number) for number in range(count)]
+
+
+def _raised(fact: PolicyRaised) -> None:
+    """Ends the run: a gateway goes on for the others' sake, but figures of a broken policy are worth nothing."""
+    fact.error.add_note(f"The policy {fact.policy} raised this in `{fact.call}`.")
+    raise fact.error
 
 
 def _left_early(record: Record, slo: Slo) -> bool:

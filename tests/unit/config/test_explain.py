@@ -7,6 +7,13 @@ import pytest
 
 from pointsman.config.explain import explain
 from pointsman.config.serve import ServeConfig
+from pointsman.config.story import ExplainConfig
+
+
+def test_how_many_values_a_list_takes() -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert({"id": ["a", "b"]}, ExplainConfig)
+    assert explain(str(caught.value), ExplainConfig, "the line") == "the line: `id` takes no more than 1"
 
 
 def explained(raw: dict[str, Any]) -> str:

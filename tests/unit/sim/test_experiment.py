@@ -4,7 +4,11 @@ import msgspec
 import pytest
 from tests.support.simulated import experiment, journaled, quick_nodes, rows_demand, uneven
 
+from pointsman.brain.model.choice import Choice
+from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.view import View
+from pointsman.brain.policies.least_requests import LeastRequests
 from pointsman.brain.policies.registry import POLICIES
 from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
@@ -128,6 +132,20 @@ def test_the_caller_is_told_how_far_it_is() -> None:
 def test_busy_is_the_share_of_the_window_in_steps() -> None:
     what = experiment("round_robin", rows_demand((5.0, 1000, 101)), quick_nodes(1), seconds=10.0, warm_up=0.0)
     assert run(what, lambda _second: None).nodes[0].busy == pytest.approx((0.11 + 1.0) / 10)
+
+
+class Broken(LeastRequests):
+    """Looks at a column that no view has."""
+
+    def choose(self, request: Request, view: View) -> Choice:
+        return Choice(0, view.no_such_column)  # type: ignore[attr-defined]
+
+
+def test_a_policy_that_raises_ends_the_run() -> None:
+    what = msgspec.structs.replace(uneven("least_requests"), policy=Broken())
+    with pytest.raises(AttributeError, match="no_such_column") as raised:
+        run(what, lambda _second: None)
+    assert raised.value.__notes__ == ["The policy least_requests raised this in `choose`."]
 
 
 def test_nothing_to_send_is_refused() -> None:
