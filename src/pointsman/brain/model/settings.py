@@ -48,6 +48,10 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     preemption: Annotated[
         Literal["off", "on"], Meta(description="whether who fits nowhere takes the place of less urgent streams")
     ] = "off"
+    defragmentation: Annotated[
+        Literal["off", "on"],
+        Meta(description="whether streams are moved to gather free memory for who waits"),
+    ] = "off"
     victims: Annotated[
         Literal["cheapest", "value"], Meta(description="which of those go first: cheapest (to compute again) or value")
     ] = "cheapest"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
-from pointsman.brain.life.resume import PREEMPTED
+from pointsman.brain.life.resume import DEFRAGMENTED, PREEMPTED
 from pointsman.brain.model.facts import RoomMade
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.observers import Observers
 from pointsman.brain.placement import Placement
 from pointsman.brain.room.claims import CLAIM_SECONDS, Claims
+from pointsman.brain.room.gathering import Gatherer
 from pointsman.brain.room.plan import Plan, Planner
 
 
@@ -34,24 +35,32 @@ class Maker:
         self._tell = tell
         self.claims = Claims(fleet, placement.pool)
         self.planner = Planner(settings, fleet, placement, leases)
+        self.gatherer = Gatherer(fleet, placement, self.planner, leases)
         self.configure(settings)
 
     def configure(self, settings: BrainSettings) -> None:
         """Go by `settings` from now on; room that is being made is still for whom it was."""
-        self.on = settings.preemption == "on"
+        self._preempts = settings.preemption == "on"
+        self._gathers = settings.defragmentation == "on"
+        self.on = self._preempts or self._gathers
         self.planner.configure(settings)
 
     def for_one_of(self, tickets: Sequence[Ticket], now: float) -> None:
-        """Make room for the most urgent of these, the earlier of equals, if others are less urgent than it.
+        """Make room for the most urgent of these, the earlier of equals, if others are less urgent or fit elsewhere.
 
         They are in the order in which they would be placed, and could not be.
         """
-        waiting = [ticket for ticket in tickets if ticket.id not in self.claims]
-        if waiting:
-            ticket = max(waiting, key=_priority)
-            plan = self.planner.preempting(ticket, now)
-            if plan is not None:
-                self.carry_out(plan, ticket, PREEMPTED, now)
+        ticket = self.first(tickets)
+        plan = self.gatherer.plan(ticket, now) if ticket is not None and self._gathers else None
+        cause = DEFRAGMENTED
+        if plan is None and ticket is not None and self._preempts:
+            plan, cause = self.planner.preempting(ticket, now), PREEMPTED
+        if plan is not None and ticket is not None:
+            self.carry_out(plan, ticket, cause, now)
+
+    def first(self, tickets: Sequence[Ticket]) -> Ticket | None:
+        """The most urgent of those for whom no room is being made."""
+        return max((ticket for ticket in tickets if ticket.id not in self.claims), key=_priority, default=None)
 
     def carry_out(self, plan: Plan, ticket: Ticket, cause: str, now: float) -> None:
         """Ask those to leave, and keep their room for the ticket."""
