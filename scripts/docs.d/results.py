@@ -1,5 +1,6 @@
 """The page of results: every experiment, what it measured, and which of its claims hold."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import fill
@@ -18,6 +19,9 @@ from pointsman.simulate.experiments.tell import all_sheets
 
 FOLDER = Path(__file__).parents[2] / "examples" / "experiments" / "results"
 WIDTH = 120
+GIST = 60
+"""Characters that the gist of an answer has at least."""
+_SENTENCE_END = re.compile(r"(?<=[.?]) (?=[A-Z`])")
 
 _HEAD = """# What experiments show
 
@@ -36,8 +40,23 @@ def page() -> str:
     """Markdown."""
     found = [(name, paper_of(name), _results(name)) for name in shipped()]
     kept = [(name, paper, results) for name, paper, results in found if results is not None]
-    contents = [f"- [{paper.title}](#{_anchor(paper.title)}): {_tally(paper, results)}" for _, paper, results in kept]
+    contents = (_entry(paper, results) for _, paper, results in kept)
     return _HEAD + "\n".join(contents) + "\n\n" + "\n".join(_section(*one) for one in kept)
+
+
+def _entry(paper: Paper, results: Results) -> str:
+    """A line of the contents: what is asked of whom, the gist of the answer, and how its claims fared."""
+    told = f"- [{paper.title}](#{_anchor(paper.title)}): {_gist(paper.answer)} ({_tally(paper, results)})"
+    return fill(told, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _gist(answer: str) -> str:
+    """Its first sentence, and the next where that one is too short to stand alone."""
+    sentences = iter(_SENTENCE_END.split(" ".join(answer.split())))
+    gist = next(sentences)
+    while len(gist) < GIST and (more := next(sentences, "")):
+        gist += f" {more}"
+    return gist
 
 
 def _tally(paper: Paper, results: Results) -> str:

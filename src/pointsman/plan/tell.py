@@ -117,7 +117,7 @@ def _mean(mean: Mean) -> str:
 def _conditions(config: ChainsConfig, studied: Sequence[AtLoad]) -> list[str]:
     notes = [
         f"Simulated: Poisson arrivals, exponential sizes, {config.run_length} jobs a run, the first tenth not "
-        f"measured; {config.seeds} seeds from {config.seed}, ± half a 95 % interval.",
+        f"measured; {config.seeds} seed{'s' * (config.seeds > 1)} from {config.seed}, ± half a 95 % interval.",
     ]
     if not config.slowdown:
         notes.append("The bounds are those of fastest_free (theorem 4 of its authors).")

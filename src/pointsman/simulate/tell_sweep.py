@@ -40,8 +40,8 @@ def notes(found: Sequence[Swept], config: SweepConfig) -> list[str]:
         *(load_is(swept.scene) for swept in found),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms. Highest rate: followed "
         "upwards to the first load that misses the target; a straight line between the two loads tried around it.",
-        f"{config.seeds} seeds from {config.seed}, {config.seconds:g} s each at most, measured after "
-        f"{config.warm_up:.0%}; "
+        f"{config.seeds} seed{'s' * (config.seeds > 1)} from {config.seed}, {config.seconds:g} s each at most, "
+        f"measured after {config.warm_up:.0%}; "
         f"±: half the {LEVEL:.0%} interval over seeds, where every seed crosses inside the loads tried.",
     ]
 

@@ -62,7 +62,9 @@ def _beside(first: Capacity, others: Sequence[Capacity]) -> Iterable[str]:
         yield f"; next is {others[0].policy} with {others[0].rate_rps:.2f}"
     if others and others[-1].policy not in ties:
         last = others[-1]
-        yield f"; the last, {last.policy}, with {last.rate_rps:.2f}, {first.rate_rps / last.rate_rps:.2f} times less"
+        if len(others) > 1:
+            yield f"; the last, {last.policy}, with {last.rate_rps:.2f}"
+        yield f", {first.rate_rps / last.rate_rps:.2f} times less"
 
 
 def _tail(leader: PolicyRuns, results: Sequence[PolicyRuns]) -> Iterable[str]:

@@ -53,6 +53,7 @@ def test_a_sweep_says_who_keeps_the_objective_longest() -> None:
         "fast keeps 90% of requests inside the SLO up to 10.00 requests/s; next is fair with 8.00; the last, slow, "
         "with 5.00, 2.00 times less."
     )
+    assert swept(("slow", 5.0, ""), ("fast", 10.0, ""))[0].endswith("; next is slow with 5.00, 2.00 times less.")
     assert second == "No policy keeps 99% of requests inside the SLO at any load tried."
 
 
