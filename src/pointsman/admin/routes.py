@@ -12,6 +12,8 @@ from pointsman.admin import catalogue
 from pointsman.admin.services import Services
 from pointsman.admin.values import (
     DecisionsQuery,
+    DefragmentQuery,
+    Gathering,
     Health,
     Node,
     NodeChange,
@@ -91,6 +93,10 @@ def _cache_requests(services: Services, _call: Call) -> list[Holding]:
     return services.holdings()
 
 
+def _defragment(services: Services, call: Call) -> list[Gathering]:
+    return services.defragment(dry_run=call.query.dry_run)
+
+
 def _decisions(services: Services, call: Call) -> list[Decision]:
     return services.decisions(call.query.n, call.query.model)
 
@@ -145,6 +151,14 @@ ROUTES = (
         summary="What each request holds of it, or waits for, oldest first",
         handler=_cache_requests,
         answer=list[Holding],
+    ),
+    Route(
+        method="POST",
+        path="/cache/defragment",
+        summary="Move streams to gather KV memory for requests that wait and fit nowhere",
+        handler=_defragment,
+        answer=list[Gathering],
+        query=DefragmentQuery,
     ),
     Route(
         method="GET",

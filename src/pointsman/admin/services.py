@@ -8,11 +8,13 @@ needed.
 from collections.abc import Callable
 from typing import Any
 
-from pointsman.admin.values import Node, NodeChange, PolicyChange, PolicyInUse
+from pointsman.admin.values import Gathering, Node, NodeChange, PolicyChange, PolicyInUse
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.lease import Ticket
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order
 from pointsman.brain.policies.registry import build
+from pointsman.brain.room.plan import Plan
 from pointsman.clock import Clock
 from pointsman.observe import exposition
 from pointsman.observe.calls import PolicySpec
@@ -106,6 +108,14 @@ class Services:
         """What every open request holds of it."""
         return holdings(self._dispatcher, self._now())
 
+    def defragment(self, *, dry_run: bool) -> list[Gathering]:
+        """Gather memory for those who wait and fit nowhere; what is done, or would be."""
+        dispatcher, now = self._dispatcher, self._now()
+        plans = [_gathering(dispatcher, ticket, plan) for ticket, plan in dispatcher.waiting.gathering(now)]
+        if not dry_run:
+            self._obey(dispatcher.defragment(now))
+        return plans
+
     def decisions(self, n: int, model: str | None) -> list[Decision]:
         """The newest `n` decisions."""
         return self._decisions.last(n, model)
@@ -143,3 +153,13 @@ class Services:
             **counts,
             **columns,
         )
+
+
+def _gathering(dispatcher: Dispatcher, ticket: Ticket, plan: Plan) -> Gathering:
+    return Gathering(
+        request=ticket.request.id,
+        node=dispatcher.fleet.spec(plan.row).name,
+        moved=[dispatcher.lives.leases[lease].ticket.request.id for lease in plan.leases],
+        blocks=plan.blocks,
+        seconds=plan.seconds,
+    )

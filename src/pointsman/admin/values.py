@@ -88,6 +88,22 @@ class DecisionsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: Annotated[str | None, Meta(description="only this model's")] = None
 
 
+class DefragmentQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether to do it, or only to say what would be done."""
+
+    dry_run: Annotated[bool, Meta(description="only say which streams would be moved")] = False
+
+
+class Gathering(msgspec.Struct, frozen=True):
+    """Streams that leave a node, where a waiting request then fits."""
+
+    request: Annotated[str, Meta(description="id of the request that waits")]
+    node: Annotated[str, Meta(description="the node where it is to fit")]
+    moved: Annotated[list[str], Meta(description="ids of the requests whose streams go on elsewhere")]
+    blocks: Annotated[int, Meta(description="KV blocks that they give up")]
+    seconds: Annotated[float, Meta(description="what it takes to compute them again")]
+
+
 class Health(msgspec.Struct, frozen=True):
     """Whether the gateway runs (`healthz`) or can serve (`readyz`)."""
 

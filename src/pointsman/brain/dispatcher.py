@@ -209,6 +209,11 @@ class Dispatcher:
         self._evacuation.interrupt(lease_id, why)
         return self._taken()
 
+    def defragment(self, now: float) -> list[Order]:
+        """Move streams to gather memory for those who wait and fit nowhere, whatever the settings say."""
+        self.waiting.gather(now)
+        return self._taken()
+
     def undrain(self, node: str, now: float) -> list[Order]:
         """The node takes work again. Raises LookupError for an unknown id."""
         self.membership.undrain(self._row(node), now)

@@ -8,7 +8,7 @@ head; both are by the order of the settings. While anything waits, the agenda pu
 estimates change with time alone.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from pointsman.brain.accounts import Accounts
 from pointsman.brain.admission.fairness import service
@@ -18,12 +18,14 @@ from pointsman.brain.admission.queue import Queue
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Ticket
+from pointsman.brain.life.resume import DEFRAGMENTED
 from pointsman.brain.model.errors import NoNode, PointsmanError, QueueFull, QueueTimeout, TooLate
 from pointsman.brain.model.orders import Order, Refuse, Start
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.room.maker import Maker
+from pointsman.brain.room.plan import Plan
 
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
@@ -160,6 +162,19 @@ class WaitingRoom:
         claims.expire(now)
         for ticket in claims:
             self._maker.redeem(self._tickets[ticket], now, self._place_waiting)
+
+    def gathering(self, now: float) -> Iterator[tuple[Ticket, Plan]]:
+        """For the most urgent of each queue, which streams would be moved to gather memory for it, if any."""
+        for queue in list(self.queues.values()):
+            ticket = self._maker.first([self._tickets[each] for each in queue.window(self._settings.window)])
+            plan = None if ticket is None else self._maker.gatherer.plan(ticket, now)
+            if ticket is not None and plan is not None:
+                yield ticket, plan
+
+    def gather(self, now: float) -> None:
+        """Move them."""
+        for ticket, plan in self.gathering(now):
+            self._maker.carry_out(plan, ticket, DEFRAGMENTED, now)
 
     def make_room(self, ticket: Ticket, now: float) -> None:
         """Make room for whoever of the ticket's queue is most urgent, where that is wanted."""

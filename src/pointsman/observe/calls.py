@@ -92,6 +92,10 @@ class Interrupt(_Call, frozen=True, tag="interrupt"):
     now: float
 
 
+class Defragment(_Call, frozen=True, tag="defragment"):
+    now: float
+
+
 class Undrain(_Call, frozen=True, tag="undrain"):
     node: str
     now: float
@@ -178,6 +182,7 @@ Call = (
     | Drain
     | DrainWithin
     | Interrupt
+    | Defragment
     | Undrain
     | SetWeight
     | SetPolicy

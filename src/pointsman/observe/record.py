@@ -87,6 +87,11 @@ class Journaled:
         self._write(calls.Interrupt(lease, why, now), orders)
         return orders
 
+    def defragment(self, now: float) -> list[Order]:
+        orders = self._dispatcher.defragment(now)
+        self._write(calls.Defragment(now), orders)
+        return orders
+
     def undrain(self, node: str, now: float) -> list[Order]:
         orders = self._dispatcher.undrain(node, now)
         self._write(calls.Undrain(node, now), orders)

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from tests.support.tight import TightDriver
 
 from pointsman.admin.services import Services
 from pointsman.admin.values import NodeChange, PolicyChange, PolicyInUse
@@ -109,3 +110,25 @@ def test_memory_is_told_by_node_and_by_request(scene: Any) -> None:
     scene.clock.advance_to(103.0)
     (held,) = scene.services.holdings()
     assert (held.request_id, held.node, held.since_s) == ("r1", "http://a", 3.0)
+
+
+def test_scattered_memory_is_gathered_or_a_plan_shown(scene: Any) -> None:
+    driver = TightDriver("a", "b", "c", cut_after=5, preemption="off", queue_timeout_s=1e6)
+    for blocks in (40, 40, 40, 20, 20, 20):
+        driver.ask(blocks)
+    for name in ("prefill_base", "prefill_per_token", "prefill_per_pair"):
+        getattr(driver.dispatcher.fleet.columns, name)[:3] = 1e-9
+    long = driver.ask(80)
+    services = Services(driver.dispatcher, driver.obey, scene.clock, scene.metrics, scene.decisions, scene.stories)
+    (plan,) = services.defragment(dry_run=True)
+    assert (plan.request, plan.blocks, len(plan.moved)) == ("r7", 40, 1)
+    assert long in driver.waiting
+    assert services.defragment(dry_run=False) == [plan]
+    assert driver.node(long) == plan.node
+    assert not driver.waiting
+    assert services.defragment(dry_run=True) == []
+
+
+async def test_defragmentation_is_asked_for_over_http(client: Any) -> None:
+    async with client.post("/cache/defragment", params={"dry_run": "true"}) as answer:
+        assert (answer.status, await answer.json()) == (200, [])

@@ -21,6 +21,7 @@ EXAMPLES = [
     calls.DeclareNode(NodeSpec(url="http://a", slots=5), 0.1),
     calls.RemoveNode("a", 0.1),
     calls.Drain("a", 0.1),
+    calls.Defragment(0.1),
     calls.Undrain("a", 0.1),
     calls.DrainWithin("a", 30.0, 0.1),
     calls.Interrupt(1, "preempt", 0.1),
