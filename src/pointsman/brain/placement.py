@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pointsman.brain.admission.isolation import Isolation
+from pointsman.brain.admission.tenant_shares import TenantShares
 from pointsman.brain.cache.hot import HotPrefixes
 from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
@@ -54,6 +55,7 @@ class Placement:
         self._tell = tell
         self.ledger = Ledger(fleet)
         self.isolation = Isolation(settings, fleet)
+        self.shares = TenantShares(settings.tenants, fleet)
         self.pool = Pool(fleet)
         self.prealloc = Preallocation(settings.cache, fleet, self.pool)
         self.index = PrefixIndex()
@@ -68,6 +70,7 @@ class Placement:
         """Go by `settings` from now on."""
         self._settings = settings
         self.isolation.configure(settings)
+        self.shares.configure(settings.tenants)
         self.prealloc.configure(settings.cache)
         self.hot.memory_s = settings.cache.demand_memory_s
 
@@ -162,6 +165,8 @@ class Placement:
         if self._settings.cache.warm_nodes:
             self._note_shared(ticket, view.most_overlap, now)
         lease.blocks = self.pool.reserve(row, prompt + ticket.reserve_tokens, lease_id)
+        if self.shares.on:
+            self.shares.begun(lease_id, row, ticket.request.tenant, lease.blocks)
         return lease
 
     def remember(self, lease: Lease) -> None:
@@ -193,6 +198,7 @@ class Placement:
         if lease.booking.open:
             self.pool.release(lease.row, lease.blocks, lease.id)
             self.isolation.ended(lease.id)
+            self.shares.ended(lease.id)
             if self.prealloc.on:
                 self.prealloc.ended(lease.id, now)
         self.ledger.release(lease.booking, now)
@@ -256,13 +262,17 @@ class Placement:
             rows = self._allowed(found, ticket) if ticket.excluded else found.rows
             rows = rows[self._fleet.table.outstanding[rows] < self._fleet.bound[rows]]
             return self._apart(rows, found, ticket), False
-        if self.isolation.on:
+        if self.isolation.on or self.shares.on:
             return self._apart(found.rows, found, ticket), False
         return found.rows, found.whole
 
     def _apart(self, rows: Rows, found: Found, ticket: Ticket) -> Rows:
-        """Those of `rows` that a prompt of this length may use."""
-        return self.isolation.among(rows, found.rows, ticket.prompt_tokens) if self.isolation.on else rows
+        """Those of `rows` that a prompt of this length and this tenant may use."""
+        if self.isolation.on:
+            rows = self.isolation.among(rows, found.rows, ticket.prompt_tokens)
+        if self.shares.on:
+            rows = self.shares.among(rows, ticket.request.tenant, ticket.prompt_tokens + ticket.reserve_tokens)
+        return rows
 
     def _any_full(self, found: Found) -> bool:
         """Whether some node that serves the model holds as much as it may. A few are looked at one by one."""

@@ -1,11 +1,11 @@
 """Who waits, for how long, and who goes next when room appears.
 
 Requests that could go to the same nodes wait in one queue: one per model, one more for each set of nodes that some
-have failed on, and others for long prompts where these are kept apart. So a head that cannot go never holds up others
-who could. A pump serves the queues of several models by the age of their oldest, since models may share nodes, until no
-policy places anything more: a policy that binds late says which of a queue's window goes next, every other gets the
-head; both are by the order of the settings. While anything waits, the agenda pumps at short intervals too, since
-estimates change with time alone.
+have failed on, others for long prompts where these are kept apart, and for tenants whose memory is capped. So a head
+that cannot go never holds up others who could. A pump serves the queues of several models by the age of their oldest,
+since models may share nodes, until no policy places anything more: a policy that binds late says which of a queue's
+window goes next, every other gets the head; both are by the order of the settings. While anything waits, the agenda
+pumps at short intervals too, since estimates change with time alone.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -30,11 +30,12 @@ from pointsman.brain.room.plan import Plan
 PUMP_SECONDS = 0.05
 """How often waiting tickets are looked at when nothing else moves."""
 
-_ARRANGING = ("order", "fair_locality_tokens", "long_context_tokens")
+_ARRANGING = ("order", "fair_locality_tokens", "long_context_tokens", "tenants")
 """The settings that say who waits where."""
 
-Key = tuple[str, tuple[str, ...], bool]
-"""A queue's model, the ids of the nodes that its tickets have failed on, and whether their prompts count as long."""
+Key = tuple[str, tuple[str, ...], bool, str]
+"""A queue's model, the ids of the nodes that its tickets have failed on, whether their prompts count as long, and whose
+they are, where a tenant's share of KV memory is capped."""
 
 
 class WaitingRoom:
@@ -85,7 +86,8 @@ class WaitingRoom:
         """
         key, waiter = self._key(ticket), self._waiter(ticket)
         queue = self.queues.get(key) or self._queue(key[0])
-        full = len(queue) >= self._settings.queue_limit and not gave_way
+        waiting = self.lengths().get(key[0], 0) if key[3] else len(queue)  # many capped tenants have one bound
+        full = waiting >= self._settings.queue_limit and not gave_way
         other = queue.gives_way(waiter) if full else None
         if full and (other is None or other in self._patient):
             return self._full(key[0])
@@ -228,7 +230,9 @@ class WaitingRoom:
             return tickets[0]
 
     def _key(self, ticket: Ticket) -> Key:
-        return ticket.request.model, ticket.excluded, self._placement.isolation.long(ticket.prompt_tokens)
+        request, placement = ticket.request, self._placement
+        whose = request.tenant if placement.shares.caps(request.tenant) else ""
+        return request.model, ticket.excluded, placement.isolation.long(ticket.prompt_tokens), whose
 
     def _pace(self, key: Key) -> Pace:
         """Of the queue of a model's long or other prompts, whatever nodes they have failed on."""

@@ -65,4 +65,6 @@ def _part(tenant: Tenant, share: int) -> Tenant:
         requests_per_minute=tenant.requests_per_minute / share,
         tokens_per_minute=tenant.tokens_per_minute / share,
         concurrent=ceil(tenant.concurrent / share),
+        kv_share=tenant.kv_share / share,
+        node_share=tenant.node_share / share,
     )

@@ -9,6 +9,7 @@ ANYONE = "*"
 """The name of the rules for every tenant without rules of its own."""
 
 Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Tenant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,6 +24,17 @@ class Tenant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     requests_per_minute: Annotated[Amount, Meta(description="requests per minute; 0 = any")] = 0.0
     tokens_per_minute: Annotated[Amount, Meta(description="tokens per minute, prompts and answers; 0 = any")] = 0.0
     concurrent: Annotated[int, Meta(ge=0, description="requests at a time; 0 = any")] = 0
+    kv_share: Annotated[
+        Share, Meta(description="most of all nodes' KV memory its requests hold at a time; 0 = any")
+    ] = 0.0
+    node_share: Annotated[
+        Share, Meta(description="most of any one node's; a tenant that holds nothing there may go")
+    ] = 0.0
+
+    @property
+    def capped(self) -> bool:
+        """Whether its share of KV memory is."""
+        return bool(self.kv_share or self.node_share)
 
     @property
     def limited(self) -> bool:
