@@ -113,6 +113,11 @@ def _decode(number: int, line: bytes) -> Entry | JournalError:
     try:
         return msgspec.json.decode(line, type=Entry)
     except (msgspec.ValidationError, RecursionError) as error:  # the latter for JSON nested too deeply
-        raise JournalError(f"line {number}: {error}") from None
+        raise _unreadable(number, error) from None
     except msgspec.DecodeError as error:
-        return JournalError(f"line {number}: {error}")
+        return _unreadable(number, error)
+
+
+def _unreadable(number: int, error: Exception) -> JournalError:
+    doubt = "; is it what --journal wrote?" if number == 1 else ""
+    return JournalError(f"line {number}: {error}{doubt}")

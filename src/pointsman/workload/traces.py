@@ -183,7 +183,8 @@ def _good(
         except (ValueError, RecursionError) as error:
             problems.append(f"{name}, line {number}: {in_words(error)}")
             if not lenient:
-                raise TraceError(f"{problems[0]}; --lenient skips and counts such rows") from error
+                doubt = "" if rows else "is it the file you mean? "
+                raise TraceError(f"{problems[0]}; {doubt}--lenient skips and counts such rows") from error
     if not rows:
         raise TraceError(f"{name}: not one readable row" + (f"; the first problem: {problems[0]}" if problems else ""))
     return rows, problems

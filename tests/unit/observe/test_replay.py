@@ -52,6 +52,11 @@ def test_a_journal_that_does_not_begin_is_refused() -> None:
         replay(lines(*MADE))
 
 
+def test_a_file_of_another_kind_is_doubted() -> None:
+    with pytest.raises(JournalError, match=r"line 1: .*; is it what --journal wrote"):
+        replay([b'{"timestamp":1,"input_length":40}\n'])
+
+
 def test_a_broken_line_is_named() -> None:
     with pytest.raises(JournalError, match="line 2: "):
         replay([*lines(HEAD), b'{"call": {"call": "dance"}}'])

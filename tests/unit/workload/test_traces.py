@@ -117,6 +117,13 @@ def test_a_file_without_rows_is_refused_even_when_lenient(text, problem):
         read_trace(text.splitlines(), "f.x", lenient=True)
 
 
+def test_a_first_row_that_is_none_puts_the_file_in_doubt():
+    with pytest.raises(TraceError, match=r"line 2: .*; is it the file you mean"):
+        read_trace(["TIMESTAMP,ContextTokens,GeneratedTokens", "x,y,z"], "f.x")
+    with pytest.raises(TraceError, match=r"line 3: .*; --lenient skips"):
+        read_trace([*AZURE.splitlines()[:2], "x,y,z"], "f.x")
+
+
 def test_rows_out_of_order_are_sorted():
     lines = AZURE.splitlines()
     trace = read_trace([lines[0], lines[2], lines[1]], "azure.csv")
