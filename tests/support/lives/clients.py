@@ -32,13 +32,16 @@ class Clients(RuleBasedStateMachine):
 
     @initialize(
         policy=st.sampled_from(POLICIES),
-        slots=st.integers(1, 4),
+        slots=st.sampled_from([1, 2, 4, 8]),
         layout=st.sampled_from(LAYOUTS),
+        kv=st.sampled_from([800, 4000]),
         settings=changeable(),
         resumes=st.booleans(),
     )
-    def begin(self, policy: str, slots: int, layout: str, settings: dict[str, Any], resumes: bool) -> None:
-        self.layout = layout
+    def begin(self, policy: str, slots: int, layout: str, kv: int, settings: dict[str, Any], resumes: bool) -> None:
+        if settings["preemption"] == "on":
+            policy = "greedy"  # others start whatever finds a slot
+        self.layout, self.kv = layout, kv
         self.panicking: set[str] = set()
         self.driver = TestDriver(policy, [{PanicChanged: self.see}], ejection_s=2.0, **settings)
         self.driver.resumes = resumes
@@ -46,7 +49,7 @@ class Clients(RuleBasedStateMachine):
         self.longest_queue = settings["queue_limit"]
         self.holds = policy in HOLDING
         for name in "ab":
-            self.driver.add(name, "m", "n", slots=slots, kv_tokens=4000, kv_layout=layout)
+            self.driver.add(name, "m", "n", slots=slots, kv_tokens=kv, kv_layout=layout)
 
     def see(self, fact: PanicChanged) -> None:
         (self.panicking.add if fact.panic else self.panicking.discard)(fact.model)
@@ -56,18 +59,23 @@ class Clients(RuleBasedStateMachine):
 
     @rule(
         model=st.sampled_from("mn"),
+        times=st.sampled_from([1, 3, 6]),
         steps=st.lists(st.integers(0, 2), max_size=6),
         tokens=st.integers(1, 500),
         most=st.sampled_from([None, 1, 300]),
         stream=st.booleans(),
-        resumable=st.booleans(),
+        resumable=st.sampled_from([True, True, False]),
         tenant=st.sampled_from(["", "t"]),
         session=st.sampled_from(["", "s1", "s2"]),
         priority=st.sampled_from([0.01, 1.0, 7.0]),
         slo=st.sampled_from([None, 0.5]),
     )
-    def submit(self, model: str, steps: list[int], tokens: int, most: int | None, slo: Any, **more: Any) -> None:
-        self.driver.submit(model, tokens, chain=chain(*steps), max_tokens=most, ttft_slo_s=slo, **more)
+    def submit(
+        self, model: str, times: int, steps: list[int], tokens: int, most: int | None, slo: Any, **more: Any
+    ) -> None:
+        """One request, or a few alike."""
+        for _ in range(times):
+            self.driver.submit(model, tokens, chain=chain(*steps), max_tokens=most, ttft_slo_s=slo, **more)
         if not more["stream"]:
             self.nobody_waits_for_nothing()
 

@@ -85,7 +85,7 @@ class Nodes(Clients):
             self.driver.obey(dispatcher.remove_node(name, self.driver.now))
         else:
             spec = NodeSpec(
-                url=f"http://{name}", id=name, models=models, slots=self.slots, kv_tokens=4000, kv_layout=self.layout
+                url=f"http://{name}", id=name, models=models, slots=self.slots, kv_tokens=self.kv, kv_layout=self.layout
             )
             self.driver.obey(dispatcher.add_node(spec, self.driver.now))
             self.driver.report(name, models=("m",))
@@ -123,7 +123,8 @@ class Nodes(Clients):
 
     @rule(settings=changeable())
     def configure(self, settings: dict[str, Any]) -> None:
-        self.longest_queue = max(settings["queue_limit"], self.longest_queue)  # who waits already is not turned away
+        waiting = self.driver.dispatcher.waiting.lengths().values()  # is not turned away, and may be in one queue now
+        self.longest_queue = max(settings["queue_limit"], self.longest_queue, *waiting)
         self.driver.obey(self.driver.dispatcher.configure(BrainSettings(ejection_s=2.0, **settings), self.driver.now))
 
     @rule(scope=st.sampled_from(["default", "model:m", "model:n"]), policy=st.sampled_from(POLICIES))

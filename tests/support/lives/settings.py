@@ -63,6 +63,8 @@ def changeable() -> st.SearchStrategy[dict[str, Any]]:
             "fair_locality_tokens": st.sampled_from([0.0, 500.0]),
             "window": st.sampled_from([1, 3, 64]),
             "tenants": st.sampled_from(TENANTS),
+            "preemption": st.sampled_from(["off", "on"]),
+            "victims": st.sampled_from(["cheapest", "value"]),
             "cache": st.sampled_from(READY),
         }
     )

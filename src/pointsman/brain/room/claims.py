@@ -75,6 +75,8 @@ class Claims:
             self.lift(ticket)
 
     def expire(self, now: float) -> None:
-        """Give free what was kept too long."""
-        for ticket in [ticket for ticket, claim in self._claims.items() if claim.until <= now]:
-            self.lift(ticket)
+        """Give free what was kept too long, or on a node that has left."""
+        generation = self._fleet.generation
+        for ticket, claim in list(self._claims.items()):
+            if claim.until <= now or generation[claim.row] != claim.generation:
+                self.lift(ticket)

@@ -45,3 +45,15 @@ def test_a_node_that_left_is_owed_nothing() -> None:
     assert driver.node(ticket) == "b"
     assert not claims
     assert driver.free("b") == BLOCKS - 30
+
+
+def test_no_room_is_kept_on_the_node_that_comes_after() -> None:
+    driver, claims, ticket = claimed(30)
+    driver.obey(driver.dispatcher.remove_node("a", driver.now))
+    driver.finish(next(iter(driver.running)))
+    driver.add("b", up=False, slots=64, kv_tokens=1600)
+    driver.tick(0.1)
+    assert driver.dispatcher.fleet.row_of["b"] == 0, "the row is used again"
+    assert ticket in driver.waiting
+    assert not claims
+    assert driver.free("b") == BLOCKS
