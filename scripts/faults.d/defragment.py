@@ -28,12 +28,12 @@ LARGE, SMALL, LONG = 500, 250, 1050
 
 
 async def play(options: argparse.Namespace, steps: Steps) -> Report:
-    report = Report("defragment", dict(played(options, "by")))
+    report = Report("defragment", dict(played(options)))
     flags = {"kv_blocks": BLOCKS, "block_size": BLOCK, "max_model_len": BLOCKS * BLOCK}
     brain = {"seed": options.seed, "output_quantile": 1.0, "slow_start_s": 0.0}
     plan = Plan(
         engine(GAP_MS, 16, **flags),
-        settings(options, resume=options.by, brain=brain),
+        settings(options, resume="tokens", brain=brain),
         {"slots": 16, "kv_tokens": BLOCKS * BLOCK, "block_tokens": BLOCK},
     )
     async with world(plan, options.keep) as here:
@@ -86,7 +86,6 @@ async def defragment(here: World, dry_run: str) -> list[dict[str, object]]:
 
 def arguments() -> argparse.Namespace:
     made = parser("defragment", __doc__)
-    made.add_argument("--by", choices=("tokens", "text"), default="tokens", help="how streams go on (default: tokens)")
     made.set_defaults(policy="greedy")
     return made.parse_args()
 
