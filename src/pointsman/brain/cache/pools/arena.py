@@ -5,7 +5,6 @@ whoever comes later has to wait behind it.
 """
 
 from collections.abc import Iterable
-from copy import deepcopy
 
 from pointsman.brain.cache.pools.layout import Layout, Piece
 from pointsman.brain.model.view import LATER, NOW
@@ -29,7 +28,8 @@ class Arena:
 
     def place_without(self, blocks: int, leases: Iterable[int]) -> int:
         """The same if those leases were gone: tried on a copy."""
-        trial = deepcopy(self)
+        trial = Arena(self.layout.copy())
+        trial._sizes, trial._pieces, trial._queued = dict(self._sizes), dict(self._pieces), dict(self._queued)
         for lease in leases:
             trial.release(lease)
         return trial.place(blocks)

@@ -27,6 +27,12 @@ class Buddy(Layout):
                 self._slabs[order].append(start)
                 start += 1 << order
 
+    def copy(self) -> "Buddy":
+        other = Buddy(self.capacity)
+        other._slabs = [list(slabs) for slabs in self._slabs]
+        other._taken, other._free = dict(self._taken), self._free
+        return other
+
     def granted(self, blocks: int) -> int:
         return 1 << _order(blocks)
 

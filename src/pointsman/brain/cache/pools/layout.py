@@ -41,6 +41,10 @@ class Layout:
         """Give a piece back. Raises ValueError, and changes nothing, for one that is not taken."""
         raise NotImplementedError
 
+    def copy(self) -> "Layout":
+        """Another one in the same state, to try things on."""
+        raise NotImplementedError
+
     def place(self, blocks: int) -> int:
         """Whether a request for `blocks` fits: NOW, LATER or NEVER."""
         if blocks <= self.largest(blocks):

@@ -15,6 +15,11 @@ class Paged(Layout):
         super().__init__(capacity)
         self._taken = 0
 
+    def copy(self) -> "Paged":
+        other = Paged(self.capacity)
+        other._taken = self._taken
+        return other
+
     def granted(self, blocks: int) -> int:
         return blocks
 

@@ -22,6 +22,12 @@ class SizeClass(Layout):
         for_short = round(capacity * short)
         self._classes = (Paged(for_short), Paged(capacity - for_short))
 
+    def copy(self) -> "SizeClass":
+        other = SizeClass(self.capacity, self._split, 0.0)
+        short, rest = self._classes
+        other._classes = short.copy(), rest.copy()
+        return other
+
     def granted(self, blocks: int) -> int:
         return blocks
 
