@@ -19,7 +19,6 @@ from pointsman.brain.fleet import Fleet, Found
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
-from pointsman.brain.model.draw import draw
 from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, PolicyRaised
 from pointsman.brain.model.request import Request
@@ -93,7 +92,7 @@ class Placement:
             output_tokens=ticket.output_tokens,
             now=now,
             sequence=self._sequence.get(model, 0),
-            draw=draw(settings.seed, self._decisions),
+            draw=(settings.seed, self._decisions),
             memo=self._memo.get(model),
             whole=whole,
             ttft_objective=settings.ttft_objective_s,

@@ -1,8 +1,9 @@
 """One candidate of a view, its quantities as floats.
 
-Only the columns that formulas ask for are read. What is derived from them is what `View` derives in arrays, by the same
-IEEE operations in the same order, so that the results are equal to the last bit. They are spelt out once more because
-compiled code works on plain floats in a tenth of the time it takes for objects.
+Of the columns those are read that most formulas ask for, the others when they are asked for. What is derived from them
+is what `View` derives in arrays, by the same IEEE operations in the same order, so that the results are equal to the
+last bit. They are spelt out once more because compiled code works on plain floats in a tenth of the time it takes for
+objects.
 """
 
 from math import ceil
@@ -11,7 +12,7 @@ from pointsman.brain.model.columns import Cells
 
 
 class Candidate:
-    """One node as one request sees it. `overlap` is in tokens; it shows the moment of its making."""
+    """One node as one request sees it, until something is booked. `overlap` is in tokens."""
 
     def __init__(
         self,
@@ -22,6 +23,8 @@ class Candidate:
         reserve_tokens: float,
         ttft_objective: float,
     ) -> None:
+        self._cells = cells
+        self._row = row
         self.prompt_tokens = prompt_tokens
         self.reserve_tokens = reserve_tokens
         self.ttft_objective = ttft_objective
@@ -40,6 +43,39 @@ class Candidate:
         self.prefill_base = cells.prefill_base[row]
         self.prefill_per_token = cells.prefill_per_token[row]
         self.prefill_per_pair = cells.prefill_per_pair[row]
+
+    @property
+    def kv_cached(self) -> float:
+        return self._cells.kv_cached[self._row]
+
+    @property
+    def context_tokens(self) -> float:
+        return self._cells.context_tokens[self._row]
+
+    @property
+    def service_seconds(self) -> float:
+        return self._cells.service_seconds[self._row]
+
+    @property
+    def tpot_base(self) -> float:
+        return self._cells.tpot_base[self._row]
+
+    @property
+    def tpot_per_sequence(self) -> float:
+        return self._cells.tpot_per_sequence[self._row]
+
+    @property
+    def tpot_per_context(self) -> float:
+        return self._cells.tpot_per_context[self._row]
+
+    @property
+    def prediction_error(self) -> float:
+        return self._cells.prediction_error[self._row]
+
+    @property
+    def room_tokens(self) -> float:
+        """Tokens the blocks not held by live requests could take, free or evictable."""
+        return (self.kv_capacity - self.kv_reserved) * self.block_tokens
 
     @property
     def backlog_seconds(self) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 
 from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.columns import COLUMNS, Cells, Columns, Flags, Floats, Rows
+from pointsman.brain.model.draw import draw
 from pointsman.brain.model.sight import Sight
 
 __all__ = ["COLUMNS", "FEW", "LATER", "NEVER", "NOW", "Cells", "Columns", "Flags", "Floats", "Number", "Rows", "View"]
@@ -35,9 +36,10 @@ class View(Sight):
 
     `nodes` maps rows to fleet rows. `prompt_tokens` and `output_tokens` (expected) are tokens, `reserve_tokens` those
     of the output that blocks are reserved for, `overlap` is prompt tokens whose KV is on the node, `held` the same as
-    it was given, a list or an array. `now` is seconds, `draw` 64 uniform bits, `sequence` the count of decisions for
-    this model, `memo` what the model's choices last left behind. `ttft_objective` (seconds) scales backlog into load;
-    `gateways` is how many gateways share the nodes. `cells`, where given, are those that `columns` alias.
+    it was given, a list or an array. `now` is seconds, `draw` 64 uniform bits, which may be given as the seed and the
+    number of the decision that they follow from, `sequence` the count of decisions for this model, `memo` what the
+    model's choices last left behind. `ttft_objective` (seconds) scales backlog into load; `gateways` is how many
+    gateways share the nodes. `cells`, where given, are those that `columns` alias.
     `places`, where some node's memory is not in pages, tells NEVER, LATER or NOW for each candidate. `kept`, where some
     keep memory ready for requests like this, are those blocks: they count as reserved, but not for this request.
     """
@@ -52,7 +54,7 @@ class View(Sight):
         output_tokens: Number,
         now: float = 0.0,
         sequence: int = 0,
-        draw: int = 0,
+        draw: int | tuple[int, int] = 0,
         memo: Any = None,
         whole: bool = False,
         ttft_objective: float = 5.0,
@@ -73,7 +75,7 @@ class View(Sight):
         self.kept = kept
         self.now = now
         self.sequence = sequence
-        self.draw = draw
+        self._draw = draw
         self.memo = memo
         self.ttft_objective = ttft_objective
         self.gateways = gateways
@@ -94,6 +96,13 @@ class View(Sight):
         return len(self.nodes) > 0
 
     @property
+    def draw(self) -> int:
+        """64 uniform bits, worked out when they are needed: most choices need none."""
+        if isinstance(self._draw, tuple):
+            self._draw = draw(*self._draw)
+        return self._draw
+
+    @property
     def is_small(self) -> bool:
         """Whether there are few candidates, to be worked on one by one: `candidates`."""
         return self.cells is not None and len(self.nodes) <= FEW
@@ -105,11 +114,10 @@ class View(Sight):
             assert self.cells is not None
             cells, held = self.cells, self.held
             prompt, reserve, objective = float(self.prompt_tokens), float(self.reserve_tokens), self.ttft_objective
+            rows: list[int] = self.nodes.tolist()
+            overlap: list[float] = held if isinstance(held, list) else held.tolist()
             self._candidates = [
-                Candidate(cells, row, overlap, prompt, reserve, objective)
-                for row, overlap in zip(
-                    self.nodes.tolist(), held if isinstance(held, list) else held.tolist(), strict=True
-                )
+                Candidate(cells, rows[index], overlap[index], prompt, reserve, objective) for index in range(len(rows))
             ]
         return self._candidates
 

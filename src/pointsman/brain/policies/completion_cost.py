@@ -1,11 +1,13 @@
 """The seconds that placing a request adds to everybody's waiting, term by term.
 
 The terms are those of `fastest_completion.py`. Each function gives one float per candidate, or for a stacked view
-(`window.py`) one per ticket and candidate.
+(`window.py`) one per ticket and candidate. Where a view has few candidates the same is worked out for one after the
+other in floats: the same IEEE operations in the same order, so both are equal to the last bit.
 """
 
 import numpy as np
 
+from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.view import Floats, Number, View
 from pointsman.brain.policies.pickers import least
 
@@ -75,3 +77,41 @@ def eviction_seconds(view: View, reuse: float) -> Floats:
     evicted *= view.prefill_per_token
     evicted *= reuse
     return evicted
+
+
+def waits_of_few(view: View) -> list[float]:
+    """`wait_seconds` of each of few candidates."""
+    needed = float(view.prompt_tokens + view.output_tokens)
+    return [_wait(node, needed) for node in view.candidates]
+
+
+def costs_of_few(view: View, waits: list[float], decoding: float, reuse: float) -> list[float]:
+    """`service_and_harm` of each of few candidates, and its wait."""
+    prompt, output = float(view.prompt_tokens), float(view.output_tokens)
+    nodes = view.candidates
+    return [_service_and_harm(nodes[i], prompt, output, decoding, reuse) + waits[i] for i in range(len(nodes))]
+
+
+def _wait(node: Candidate, needed: float) -> float:
+    room = node.room_tokens
+    if room >= needed:
+        return node.backlog_seconds
+    reserved = node.kv_reserved * node.block_tokens
+    return node.backlog_seconds + (needed - room) / (reserved if reserved > 1.0 else 1.0) * node.service_seconds
+
+
+def _service_and_harm(node: Candidate, prompt: float, output: float, decoding: float, reuse: float) -> float:
+    batch = node.outstanding if node.outstanding < node.slots else node.slots
+    per_sequence, per_context = node.tpot_per_sequence, node.tpot_per_context
+    member = per_sequence + (prompt + 0.5 * output) * per_context
+    step = node.tpot_base + batch * per_sequence + node.context_tokens * per_context
+    prefill = node.prefill_seconds
+    harm = (member * (0.5 * output) + prefill - node.prefill_base) * batch
+    return (harm + (step + member) * output) * decoding + prefill + _eviction(node, output, reuse)
+
+
+def _eviction(node: Candidate, output: float, reuse: float) -> float:
+    cached = node.kv_cached * node.block_tokens
+    evicted = node.miss + output - node.room_tokens + cached
+    evicted = evicted if evicted < cached else cached
+    return (evicted if evicted > 0.0 else 0.0) * node.prefill_per_token * reuse

@@ -30,9 +30,15 @@ from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import Floats, View
 from pointsman.brain.policies.base import Amount, Count, Policy, Share
-from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
+from pointsman.brain.policies.completion_cost import (
+    costs_of_few,
+    service_and_harm,
+    uncached_prefill,
+    wait_seconds,
+    waits_of_few,
+)
 from pointsman.brain.policies.gate import all_shut, open_nodes
-from pointsman.brain.policies.pickers import lowest, tiered
+from pointsman.brain.policies.pickers import least_of, lowest, tiered
 from pointsman.brain.policies.window import regrets, stacked
 
 
@@ -63,6 +69,8 @@ class FastestCompletion(Policy):
         return self._score(view, wait_seconds(view, view.prompt_tokens + view.output_tokens))
 
     def choose(self, request: Request, view: View) -> Choice | Hold:
+        if view.is_small and not self.decode_cap:
+            return self._choose_of_few(view)
         wait = wait_seconds(view, view.prompt_tokens + view.output_tokens)
         scores = self._score(view, wait)
         index = lowest(scores, view.draw)
@@ -73,6 +81,15 @@ class FastestCompletion(Policy):
     def pick(self, requests: Sequence[Request], views: Sequence[View]) -> int:
         """Of the tickets whose best node is open the one with most regret, the earlier on ties; else the head."""
         return int(self._regrets(stacked(views)).argmax())
+
+    def _choose_of_few(self, view: View) -> Choice | Hold:
+        waits = waits_of_few(view)
+        costs = costs_of_few(view, waits, self.decoding, self.reuse)
+        index = least_of(costs, view)
+        shut = min(waits) > self.hold_above / view.gateways
+        if self.late_binding and shut and view.candidates[index].prediction_error <= self.doubt_above:
+            return Hold(np.array(costs), "full")
+        return Choice(index, np.array(costs), "cost")
 
     def _score(self, view: View, wait: Floats) -> Scores:
         cost = service_and_harm(view, self.decoding, self.reuse)

@@ -12,7 +12,7 @@ import numpy as np
 from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.choice import Choice, Scores
 from pointsman.brain.model.view import Floats, View
-from pointsman.brain.policies.pickers import lowest, lowest_then
+from pointsman.brain.policies.pickers import least_of, lowest, lowest_then
 
 _AFFINITY = {"default": "graded", "seed": "binary"}
 _FORWARD_BELOW = {"default": 0.7, "seed": 0.6}
@@ -51,7 +51,7 @@ def chosen(rule: Rule, view: View) -> Choice:
     """The candidate with the least score, or the one that holds the prompt's cache if that is to be forwarded to."""
     if _one_by_one(rule, view):
         listed = _scores_of_few(rule, view)
-        return _choice(rule, view, lowest(listed, view.draw), np.array(listed))
+        return _choice(rule, view, least_of(listed, view), np.array(listed))
     scores = _scores_of_many(rule, view)
     return _choice(rule, view, lowest(scores, view.draw), scores)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pointsman.brain.model.choice import Scores
 from pointsman.brain.model.draw import again, below
-from pointsman.brain.model.view import Flags, Floats
+from pointsman.brain.model.view import Flags, Floats, View
 
 _FEW = 48
 """Up to so many candidates a list is searched sooner than an array."""
@@ -18,6 +18,12 @@ def lowest(scores: Scores | list[float], draw: int) -> int:
     """Index of the least score; among equals a uniform draw. `scores` must not be empty."""
     ties = _lowest(scores)
     return ties[0] if len(ties) < 2 else ties[below(draw, len(ties))]
+
+
+def least_of(scores: list[float], view: View) -> int:
+    """Index of the least score; among equals by the view's draw, which is worked out only for these."""
+    ties = _lowest_listed(scores)
+    return ties[0] if len(ties) < 2 else ties[below(view.draw, len(ties))]
 
 
 def lowest_then(scores: Scores | list[float], second: Floats | list[float], draw: int) -> int:

@@ -4,27 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.brain.small_views import FEW_NODES, views
 
 from pointsman.brain.model.candidate import Candidate
-from pointsman.brain.model.view import COLUMNS, FEW, Cells, View
-
-AMOUNTS = st.floats(0.0, 1e6)
-NODE = st.fixed_dictionaries(
-    {
-        "outstanding": AMOUNTS,
-        "slots": st.floats(1.0, 512.0),
-        "kv_capacity": st.sampled_from([1.0, 16.0, 64.0, 1e5, np.inf]),
-        "kv_reserved": AMOUNTS,
-        "block_tokens": st.floats(1.0, 64.0),
-        "backlog_tokens": AMOUNTS,
-        "backlog_pairs": AMOUNTS,
-        "prefilled_seconds": st.floats(0.0, 10.0),
-        "reported_load": st.floats(0.0, 2.0),
-        "prefill_base": st.floats(0.0, 1.0),
-        "prefill_per_token": st.floats(0.0, 1e-2),
-        "prefill_per_pair": st.floats(0.0, 1e-6),
-    }
-)
+from pointsman.brain.model.view import COLUMNS, Cells
 
 
 def test_it_shows_its_row_and_the_request() -> None:
@@ -33,7 +16,7 @@ def test_it_shows_its_row_and_the_request() -> None:
         getattr(cells, name)[1] = number
     candidate = Candidate(cells, 1, 32.0, 100.0, 20.0, 5.0)
     shown = [name for name in COLUMNS if hasattr(candidate, name)]
-    assert len(shown) == 13
+    assert len(shown) == 20
     assert [getattr(candidate, name) for name in shown] == [getattr(cells, name)[1] for name in shown]
     request = (candidate.overlap, candidate.prompt_tokens, candidate.reserve_tokens, candidate.ttft_objective)
     assert request == (32.0, 100.0, 20.0, 5.0)
@@ -49,16 +32,10 @@ def test_what_is_derived_is_a_float() -> None:
     assert all(type(amount) is float for amount in derived)
 
 
-@given(st.lists(NODE, min_size=1, max_size=FEW), st.floats(0.0, 1.0), st.integers(1, 10**6))
+@given(FEW_NODES, st.floats(0.0, 1.0), st.integers(1, 10**6))
 def test_what_is_derived_is_to_the_last_bit_what_a_view_derives(
     nodes: list[dict[str, float]], share: float, prompt: int
 ) -> None:
-    cells = Cells(len(nodes))
-    for row, node in enumerate(nodes):
-        for name, amount in node.items():
-            getattr(cells, name)[row] = amount
-    held = [share * prompt * (row % 2) for row in range(len(nodes))]
-    rows = np.arange(len(nodes))
-    view = View(cells.columns(), rows, cells=cells, overlap=held, prompt_tokens=prompt, output_tokens=50, whole=True)
-    for name in ("miss", "backlog_seconds", "prefill_seconds", "load", "blocks_needed"):
+    view, _ = views(nodes, share, prompt)
+    for name in ("miss", "room_tokens", "backlog_seconds", "prefill_seconds", "load", "blocks_needed"):
         assert [getattr(candidate, name) for candidate in view.candidates] == getattr(view, name).tolist()

@@ -2,8 +2,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.brain.small_views import FEW_NODES, views
 
-from pointsman.brain.policies.completion_cost import service_and_harm, uncached_prefill, wait_seconds
+from pointsman.brain.policies.completion_cost import (
+    costs_of_few,
+    service_and_harm,
+    uncached_prefill,
+    wait_seconds,
+    waits_of_few,
+)
 from pointsman.brain.policies.window import stacked
 
 
@@ -52,3 +61,13 @@ def test_stacked_view_gives_each_tickets_row(make_view: Any) -> None:
     np.testing.assert_allclose(together, [service_and_harm(view, 1.0, 0.1) for view in views])
     waits = wait_seconds(stacked(views), 4300.0)
     np.testing.assert_allclose(waits, [wait_seconds(view, 4300.0) for view in views])
+
+
+@given(nodes=FEW_NODES, share=st.floats(0.0, 1.0), prompt=st.integers(1, 10**6))
+def test_a_few_are_worked_out_one_by_one_to_the_last_bit_alike(
+    nodes: list[dict[str, float]], share: float, prompt: int
+) -> None:
+    few, all_ = views(nodes, share, prompt)
+    waits = wait_seconds(all_, prompt + 50)
+    assert waits_of_few(few) == waits.tolist()
+    assert costs_of_few(few, waits.tolist(), 0.1, 0.2) == (service_and_harm(all_, 0.1, 0.2) + waits).tolist()

@@ -2,6 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.brain.small_views import FEW_NODES, views
 
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.request import Request
@@ -124,3 +127,13 @@ def test_none_open_or_all_equal_then_the_head(make_view: Any) -> None:
     policy = FastestCompletion()
     assert policy.pick([REQUEST] * 2, [make_view(**SATURATED), make_view(**SATURATED)]) == 0
     assert policy.pick([REQUEST] * 2, [make_view(outstanding=[0.0]), make_view(outstanding=[0.0])]) == 0
+
+
+@pytest.mark.parametrize("policy", [FastestCompletion(), FastestCompletion(late_binding=False, decoding=1.0)])
+@given(nodes=FEW_NODES, share=st.floats(0.0, 1.0), prompt=st.integers(1, 10**6))
+def test_few_candidates_are_chosen_among_as_many_are(
+    policy: FastestCompletion, nodes: list[dict[str, float]], share: float, prompt: int
+) -> None:
+    few, all_ = (policy.choose(REQUEST, view) for view in views(nodes, share, prompt))
+    assert (type(few), few.reason, few.scores.tolist()) == (type(all_), all_.reason, all_.scores.tolist())
+    assert not isinstance(few, Choice) or few.index == all_.index  # type: ignore[union-attr]
