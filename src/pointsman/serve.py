@@ -155,6 +155,7 @@ class Service:
             stories,
             ready=lambda: not self.gateway.lame,
             admit=lambda node: Origin.parse(node.url),
+            warm=self.gateway.warm,
         )
         self._admin = web.AppRunner(application(Local(self.services), admin_hosts(config)), access_log=None)
 

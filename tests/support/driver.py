@@ -1,5 +1,6 @@
 """A driver for tests: obeys the dispatcher's orders and checks, at every call, what must always hold."""
 
+import contextlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Lease
 from pointsman.brain.life.resume import MOST_INTERRUPTIONS
+from pointsman.brain.model.errors import Conflict
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -14,6 +16,7 @@ from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import SHARED, Booked, PeerReport, Share
+from pointsman.brain.outsiders import FIRST_NUMBER
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
 
@@ -169,6 +172,9 @@ class TestDriver:
                 self.finish(min(self.running))
             while self.waiting:
                 self.cancel(min(self.waiting))
+        for lease in [each.id for each in self.dispatcher.outsiders.leases()]:
+            with contextlib.suppress(Conflict):  # it ended with its node
+                self.obey(self.dispatcher.release(lease, self.now))
         assert self.dispatcher.at_rest()
         assert not self.dispatcher.maker.claims, "room is kept for nobody"
         assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
@@ -192,6 +198,7 @@ class TestDriver:
             assert account.largest <= account.free + account.cached, f"row {row}: {account}"
             arena = pool.arenas.get(row)
             held = {lease.id for lease in dispatcher._leases.values() if lease.row == row}
+            held |= {-FIRST_NUMBER - one.number for one in dispatcher.outsiders.leases() if one.row == row}
             held |= {-number for number, one in dispatcher.manager.warming.open.items() if one.booking.row == row}
             held |= {dispatcher.maker.claims.holder(ticket) for ticket in dispatcher.maker.claims}
             assert arena is None or arena.leases() <= held, f"row {row}: a lease that has ended holds memory"
@@ -218,6 +225,9 @@ class TestDriver:
             sums["backlog_tokens"][booking.row] += booking.backlog_tokens
             sums["context_tokens"][booking.row] += booking.context_tokens
             sums["kv_reserved"][booking.row] += warm_up.blocks
+        for outsider in dispatcher.outsiders.leases():
+            if dispatcher.fleet.generation[outsider.row] == outsider.generation and outsider.row < rows:
+                sums["kv_reserved"][outsider.row] += outsider.blocks
         sums["kv_reserved"] += self._kept()
         for name, expected in sums.items():
             actual = getattr(dispatcher.fleet.table, name)

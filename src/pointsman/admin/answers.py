@@ -6,6 +6,7 @@ import msgspec
 
 from pointsman.admin.routes import Call, NotReady, Route
 from pointsman.admin.services import Services
+from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.policies.registry import UnknownPolicy
 
 FAILURES: dict[type[Exception], tuple[int, str]] = {
@@ -33,6 +34,8 @@ def failure(error: Exception) -> Failed | None:
     """What an exception of a handler tells whoever asked; None for a fault of ours."""
     if isinstance(error, Failed):
         return error
+    if isinstance(error, PointsmanError):
+        return Failed(error.message, error.status, error.code)
     meaning = FAILURES.get(type(error))
     return Failed(str(error), *meaning) if meaning else None
 

@@ -4,7 +4,7 @@ The application, its description (`openapi.py`) and the index page are all made 
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,8 +20,13 @@ from pointsman.admin.values import (
     Policies,
     PolicyChange,
     PolicyInUse,
+    Renewal,
+    Return,
+    WarmUp,
+    WarmWish,
 )
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.observe.chapters import Story
 from pointsman.observe.decisions import Decision
 from pointsman.observe.memory import Holding, Memory
@@ -43,7 +48,10 @@ Handler = Callable[[Services, Call], Any]
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {id}."""
+    """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {id}.
+
+    `whom`: of several workers all make a change, or one does, and the others hear of it as they hear of requests.
+    """
 
     method: str
     path: str
@@ -53,6 +61,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     query: type[msgspec.Struct] | None = None
     body: type[msgspec.Struct] | None = None
     status: int = 200
+    whom: Literal["all", "one"] = "all"
 
 
 def _healthy(_services: Services, _call: Call) -> Health:
@@ -95,6 +104,22 @@ def _cache_requests(services: Services, _call: Call) -> list[Holding]:
 
 def _defragment(services: Services, call: Call) -> list[Gathering]:
     return services.defragment(dry_run=call.query.dry_run)
+
+
+def _allocate(services: Services, call: Call) -> Allocation:
+    return services.allocate(call.body)
+
+
+def _renew(services: Services, call: Call) -> Allocation:
+    return services.renew(call.body)
+
+
+def _release(services: Services, call: Call) -> None:
+    services.release(call.body.lease)
+
+
+def _warm(services: Services, call: Call) -> list[WarmUp]:
+    return services.warm(call.body)
 
 
 def _decisions(services: Services, call: Call) -> list[Decision]:
@@ -159,6 +184,44 @@ ROUTES = (
         handler=_defragment,
         answer=list[Gathering],
         query=DefragmentQuery,
+    ),
+    Route(
+        method="POST",
+        path="/cache/allocate",
+        summary="Hold memory for a request that others serve, under a lease that ends by itself",
+        handler=_allocate,
+        answer=Allocation,
+        body=MemoryWish,
+        status=201,
+        whom="one",
+    ),
+    Route(
+        method="POST",
+        path="/cache/renew",
+        summary="Let such a lease end later; 409 if it has ended",
+        handler=_renew,
+        answer=Allocation,
+        body=Renewal,
+        whom="one",
+    ),
+    Route(
+        method="POST",
+        path="/cache/release",
+        summary="End such a lease; 409, which changes nothing, if it has ended",
+        handler=_release,
+        body=Return,
+        status=204,
+        whom="one",
+    ),
+    Route(
+        method="POST",
+        path="/cache/warm",
+        summary="Have nodes compute a prompt before it is asked",
+        handler=_warm,
+        answer=list[WarmUp],
+        body=WarmWish,
+        status=202,
+        whom="one",
     ),
     Route(
         method="GET",

@@ -5,14 +5,17 @@ orders that a change leads to. Everything here is synchronous and runs on the di
 needed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pointsman.admin.values import Gathering, Node, NodeChange, PolicyChange, PolicyInUse
+import msgspec
+
+from pointsman.admin.values import Gathering, Node, NodeChange, PolicyChange, PolicyInUse, Renewal, WarmUp, WarmWish
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Ticket
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Order
+from pointsman.brain.model.orders import Order, Warm
+from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.brain.policies.registry import build
 from pointsman.brain.room.plan import Plan
 from pointsman.clock import Clock
@@ -31,7 +34,8 @@ Obey = Callable[[list[Order]], Any]
 class Services:
     """The dispatcher as the admin application sees it.
 
-    `ready` adds the caller's own reasons not to be ready; `admit` raises ValueError for a node it could not reach.
+    `ready` adds the caller's own reasons not to be ready; `admit` raises ValueError for a node it could not reach;
+    `warm` sends the prompt of a request (path and body) to nodes.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Services:
         stories: Stories,
         ready: Callable[[], bool] = lambda: True,
         admit: Callable[[NodeSpec], Any] = lambda _: None,
+        warm: Callable[[str, bytes, Sequence[str]], Sequence[Warm]] = lambda _path, _data, _nodes: (),
     ) -> None:
         self._dispatcher = dispatcher
         self._obey = obey
@@ -52,6 +57,7 @@ class Services:
         self._stories = stories
         self._ready = ready
         self._admit = admit
+        self._warm = warm
         self._registry = exposition.registry(metrics, lambda: read(dispatcher))
 
     def metrics_page(self) -> bytes:
@@ -115,6 +121,27 @@ class Services:
         if not dry_run:
             self._obey(dispatcher.defragment(now))
         return plans
+
+    def allocate(self, wish: MemoryWish) -> Allocation:
+        """Hold memory for a request that others serve. Raises PointsmanError."""
+        allocation = self._dispatcher.allocate(wish, self._now())
+        self._obey([])  # the brain is to be woken when the lease ends
+        return allocation
+
+    def renew(self, renewal: Renewal) -> Allocation:
+        """Let such a lease end at another time. Raises PointsmanError."""
+        allocation = self._dispatcher.renew(renewal.lease, renewal.ttl_s, self._now())
+        self._obey([])
+        return allocation
+
+    def release(self, lease: str) -> None:
+        """End such a lease. Raises PointsmanError, and then nothing has changed."""
+        self._obey(self._dispatcher.release(lease, self._now()))
+
+    def warm(self, wish: WarmWish) -> list[WarmUp]:
+        """Have nodes compute a prompt ahead. Raises PointsmanError."""
+        orders = self._warm(wish.path, msgspec.json.encode(wish.request), wish.nodes)
+        return [WarmUp(order.node.name, order.tokens) for order in orders]
 
     def decisions(self, n: int, model: str | None) -> list[Decision]:
         """The newest `n` decisions."""

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.brain.model.node import MOST, EngineKind, Weight
+from pointsman.brain.model.outside import Seconds
 
 Limit = Annotated[float, Meta(ge=0, le=MOST)]
 
@@ -102,6 +103,34 @@ class Gathering(msgspec.Struct, frozen=True):
     moved: Annotated[list[str], Meta(description="ids of the requests whose streams go on elsewhere")]
     blocks: Annotated[int, Meta(description="KV blocks that they give up")]
     seconds: Annotated[float, Meta(description="what it takes to compute them again")]
+
+
+class Renewal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A lease of memory that is to end later, or sooner."""
+
+    lease: Annotated[str, Meta(description="the lease, as its allocation named it")]
+    ttl_s: Annotated[Seconds, Meta(description="seconds from now after which it ends")] = 60.0
+
+
+class Return(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A lease of memory that is over."""
+
+    lease: Annotated[str, Meta(description="the lease, as its allocation named it")]
+
+
+class WarmWish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A prompt to be computed and cached before it is asked."""
+
+    request: Annotated[dict[str, Any], Meta(description="a request as clients send it; its answer is not asked for")]
+    path: Annotated[str, Meta(description="the path they send it to")] = "/v1/chat/completions"
+    nodes: Annotated[tuple[str, ...], Meta(description="ids of nodes; every one in use that lacks it if empty")] = ()
+
+
+class WarmUp(msgspec.Struct, frozen=True):
+    """A node that is being sent the beginning of a prompt, of about so many tokens."""
+
+    node: str
+    tokens: int
 
 
 class Health(msgspec.Struct, frozen=True):

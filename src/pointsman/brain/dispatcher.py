@@ -27,11 +27,13 @@ from pointsman.brain.model.facts import FedBack, PolicyChanged, Queued
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Order, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
+from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
 from pointsman.brain.observers import Handlers, Observer, Observers
+from pointsman.brain.outsiders import Outsiders
 from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
@@ -87,6 +89,7 @@ class Dispatcher:
         )  # fmt: skip
         warming = Warming(settings.cache, self.fleet, self.placement, self.peers, tickets, self._tell, self._out)
         self.manager = Manager(settings, self.placement, self.waiting, warming, tickets, self._agenda)
+        self.outsiders = Outsiders(settings.seed, self.fleet, self.placement, self._agenda)
         self._refreshed = now
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
 
@@ -257,6 +260,12 @@ class Dispatcher:
         counted = counted and self.membership.complaint(served.row, served.ended, now)
         self._tell(FedBack(now, node or "", report, counted))
 
+    def warm(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:
+        """Send the prompt of `request` to `nodes`, or to all that lack it. Raises BadRequest, NotFound."""
+        orders: list[Order] = []
+        orders += self.manager.warming.ask(request, self.estimates.size(request)[1], nodes, now)
+        return orders + self._taken()
+
     def warmed(self, warm: int, ok: bool, now: float) -> list[Order]:
         """A warm-up that was ordered ended, `ok` if the node computed it. Repeating is harmless."""
         row = self.manager.warming.ended(warm, ok, now)
@@ -265,6 +274,20 @@ class Dispatcher:
         models = self.fleet.models[row]
         self.membership.settle(row, now)
         return self._pumped(models, now)
+
+    # Memory for requests that others serve
+
+    def allocate(self, wish: MemoryWish, now: float) -> Allocation:
+        """Hold memory under a lease that ends by itself. Raises ModelNotFound, NotFound, NoMemory."""
+        return self.outsiders.allocate(wish, now)
+
+    def renew(self, lease: str, ttl_s: float, now: float) -> Allocation:
+        """Let such a lease end in `ttl_s` seconds instead. Raises NotFound, Conflict."""
+        return self.outsiders.renew(lease, ttl_s, now)
+
+    def release(self, lease: str, now: float) -> list[Order]:
+        """End such a lease. Raises NotFound, and Conflict for one that has ended: then nothing has changed."""
+        return self._pumped(self.outsiders.release(lease), now)
 
     # Other gateways before the same nodes
 

@@ -8,16 +8,18 @@ No node spends more than a share of its idle time on this, none that has much to
 while requests wait.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 
 from pointsman.brain.cache.hot import HotPrefix
 from pointsman.brain.cache.index import Insertion
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.ledger import Booking
 from pointsman.brain.model.cache_settings import CacheSettings
+from pointsman.brain.model.errors import BadRequest, NotFound
 from pointsman.brain.model.facts import Fact, Warmed
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.orders import Order, Warm
+from pointsman.brain.model.request import Request
 from pointsman.brain.peers import Peers
 from pointsman.brain.placement import Placement
 
@@ -71,7 +73,22 @@ class Warming:
                 row = self._target(prefix, idle)
                 if row is not None:
                     idle.remove(row)
-                    self._order(prefix, row, now)
+                    self._out.append(self._order(prefix, row, now))
+
+    def ask(self, request: Request, tokens_per_link: float, nodes: Sequence[str], now: float) -> list[Warm]:
+        """Send the prompt of `request` to `nodes`, or to all that could serve it and lack it, whatever they have to do.
+
+        Raises BadRequest for a prompt without a link, and NotFound for a node that does not serve its model.
+        """
+        if request.chain is None or not request.chain.links:
+            raise BadRequest("the prompt is too short to be known by its beginning, or of a kind that has none")
+        prefix = HotPrefix(request.model, request.chain.links, tokens_per_link, now)
+        serving = self._fleet.found(request.model).listed
+        for node in nodes:
+            if self._fleet.row_of.get(node) not in serving:
+                raise NotFound(f"no node {node!r} serves model {request.model!r} now", param="nodes")
+        rows = [self._fleet.row_of[node] for node in dict.fromkeys(nodes)] or serving
+        return [self._order(prefix, row, now) for row in rows if self._held(prefix, row) < len(prefix.links)]
 
     def ended(self, number: int, ok: bool, now: float) -> int | None:
         """A warm-up ended, `ok` if the node computed it; its row, or None for one that is unknown."""
@@ -119,7 +136,7 @@ class Warming:
         """Its leading links that are on the node."""
         return self._placement.index.depth(row, prefix.links)
 
-    def _order(self, prefix: HotPrefix, row: int, now: float) -> None:
+    def _order(self, prefix: HotPrefix, row: int, now: float) -> Warm:
         self._last += 1
         placement, cells, node = self._placement, self._fleet.cells, self._fleet.spec(row)
         held = int(self._held(prefix, row) * prefix.tokens_per_link)
@@ -133,4 +150,4 @@ class Warming:
             self._peers.sent(node.name, prefix.links, prefix.tokens_per_link)
         seconds = cells.prefill_base[row] + miss * cells.prefill_per_token[row] + pairs * cells.prefill_per_pair[row]
         self._rested_at[row] = now + seconds / self.settings.warm_share
-        self._out.append(Warm(self._last, prefix.ticket, node, len(prefix.links), prefix.tokens))
+        return Warm(self._last, prefix.ticket, node, len(prefix.links), prefix.tokens)

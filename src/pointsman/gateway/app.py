@@ -10,15 +10,16 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.errors import Stopping
+from pointsman.brain.model.errors import BadRequest, Stopping
 from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.orders import Warm
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
 from pointsman.gateway.continuing import Continuing
@@ -36,7 +37,7 @@ from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.gateway.urgency import Urgency
-from pointsman.gateway.warmer import Warmer
+from pointsman.gateway.warmer import Warmer, beginning
 
 BACKLOG = 4096
 """Connections that may wait to be accepted; the system may allow fewer (net.core.somaxconn)."""
@@ -152,6 +153,22 @@ class Gateway:
         """Raises ValueError for a bad URL or a taken id."""
         Origin.parse(node.url)
         self.driver.call(lambda now: self.dispatcher.add_node(node, now))
+
+    def warm(self, path: str, data: bytes, nodes: Sequence[str]) -> list[Warm]:
+        """Send the prompt of a request that asks `data` of `path` to `nodes`, or to all that lack it.
+
+        Raises PointsmanError for what would be no good request, or cannot be sent by its beginning.
+        """
+        work = self._front.work_of(path.encode(), data)
+        chain = work.request.chain
+        if chain is not None and chain.links and beginning(work, len(chain.links)) is None:
+            raise BadRequest("only chats, and completions of one text or of token ids, can be sent ahead")
+        orders = self.dispatcher.warm(work.request, nodes, self._clock.now())
+        asked = [order for order in orders if isinstance(order, Warm) and not order.ticket]
+        for order in asked:
+            self._warmer.start(order, work)
+        self.driver.execute([order for order in orders if order not in asked])
+        return asked
 
     def node_changed(self, fact: NodeChanged) -> None:
         """To be subscribed to that fact: connections to a node that is gone are closed."""

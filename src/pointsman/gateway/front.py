@@ -15,6 +15,7 @@ from pointsman.gateway.intake import Intake
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.routes import Route
 from pointsman.gateway.server import ClientConnection
+from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import own_lines
 from pointsman.wire.http1.messages import RequestHead
 
@@ -91,6 +92,17 @@ class Front:
             return None
         work = self._intake.work(route, head, body, self._access.tenant(head.fields))
         return self._relaying.begin(work, reply, connection)
+
+    def work_of(self, path: bytes, data: bytes) -> Work:
+        """What would be made of a client's request that asks `data` of `path`. Raises PointsmanError."""
+        route = self._routes.get(path)
+        if route is None:
+            raise NotFound(f"{_shown(path)} is not served here{_NOT_HERE}")
+        head = RequestHead(
+            method=b"POST", target=path, path=path, fields={}, onward=b"", keep_alive=True, modern=True,
+            expects_continue=False,
+        )  # fmt: skip
+        return self._intake.work(route, head, data, "")
 
     def _methods(self, path: bytes) -> tuple[bytes, ...]:
         """The methods a path takes, none for a path that is not served."""

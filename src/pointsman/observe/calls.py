@@ -11,6 +11,7 @@ import msgspec
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.outside import MemoryWish
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
@@ -155,9 +156,31 @@ class Feedback(_Call, frozen=True, tag="feedback"):
     now: float
 
 
+class Warm(_Call, frozen=True, tag="warm"):
+    request: Request
+    nodes: tuple[str, ...]
+    now: float
+
+
 class Warmed(_Call, frozen=True, tag="warmed"):
     warm: int
     ok: bool
+    now: float
+
+
+class Allocate(_Call, frozen=True, tag="allocate"):
+    wish: MemoryWish
+    now: float
+
+
+class Renew(_Call, frozen=True, tag="renew"):
+    lease: str
+    ttl_s: float
+    now: float
+
+
+class Release(_Call, frozen=True, tag="release"):
+    lease: str
     now: float
 
 
@@ -194,7 +217,11 @@ Call = (
     | Finished
     | Report
     | Feedback
+    | Warm
     | Warmed
+    | Allocate
+    | Renew
+    | Release
     | Share
     | Hear
     | Tick

@@ -13,6 +13,7 @@ import msgspec
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Ticket
 from pointsman.brain.model.node import KvLayout
+from pointsman.brain.outsiders import OutsideLease
 
 Mode = Literal["believed"]
 
@@ -71,7 +72,8 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     """What one request holds, oldest first. `node` is null and `position` (1 = next) told while it waits.
 
     `reserved_tokens` are its prompt and the part of the answer that memory is kept for, in `blocks` of its node;
-    `cached_tokens` of the prompt were believed on the node. `since_s` is how long ago it came.
+    `cached_tokens` of the prompt were believed on the node. `since_s` is how long ago it came. Of
+    memory that others allocated, `request_id` is the lease, which ends in `lease_s`.
     """
 
     request_id: str
@@ -86,6 +88,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     cached_tokens: int
     output_tokens: int
     since_s: float
+    lease_s: float | None = None
 
 
 def memory(dispatcher: Dispatcher) -> Memory:
@@ -96,8 +99,10 @@ def memory(dispatcher: Dispatcher) -> Memory:
 
 
 def holdings(dispatcher: Dispatcher, now: float) -> list[Holding]:
-    """Every open request, waiting or placed, oldest first."""
-    return [_holding(dispatcher, ticket, now) for ticket in dispatcher.tickets()]
+    """Every open request, waiting or placed, and those that others serve, oldest first."""
+    found = [_holding(dispatcher, ticket, now) for ticket in dispatcher.tickets()]
+    found += [_outsider(dispatcher, lease, now) for lease in dispatcher.outsiders.leases()]
+    return sorted(found, key=lambda one: -one.since_s)
 
 
 def fleet(nodes: Iterable[NodeMemory], blocked: int) -> FleetMemory:
@@ -153,6 +158,26 @@ def _holding(dispatcher: Dispatcher, ticket: Ticket, now: float) -> Holding:
         cached_tokens=0 if lease is None else lease.overlap_tokens,
         output_tokens=0 if lease is None else lease.tokens,
         since_s=now - ticket.submitted,
+    )
+
+
+def _outsider(dispatcher: Dispatcher, lease: OutsideLease, now: float) -> Holding:
+    wish, fleet = lease.wish, dispatcher.fleet
+    there = fleet.generation[lease.row] == lease.generation and fleet.specs[lease.row] is not None
+    return Holding(
+        request_id=lease.id,
+        model=wish.model,
+        tenant="",
+        priority=wish.priority,
+        node=fleet.spec(lease.row).name if there else None,
+        position=None,
+        blocks=lease.blocks,
+        prompt_tokens=wish.prompt_tokens,
+        reserved_tokens=wish.prompt_tokens + wish.output_tokens,
+        cached_tokens=0,
+        output_tokens=0,
+        since_s=now - lease.began,
+        lease_s=lease.until - now,
     )
 
 

@@ -7,7 +7,7 @@ methods pass through untouched. A journal that cannot be written, on a full disk
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order, Start
 from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
@@ -147,9 +148,29 @@ class Journaled:
         self._write(calls.Feedback(report, now), orders)
         return orders
 
+    def warm(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:
+        orders = self._dispatcher.warm(request, nodes, now)
+        self._write(calls.Warm(request, tuple(nodes), now), orders)
+        return orders
+
     def warmed(self, warm: int, ok: bool, now: float) -> list[Order]:
         orders = self._dispatcher.warmed(warm, ok, now)
         self._write(calls.Warmed(warm, ok, now), orders)
+        return orders
+
+    def allocate(self, wish: MemoryWish, now: float) -> Allocation:
+        allocation = self._dispatcher.allocate(wish, now)
+        self._write(calls.Allocate(wish, now), [])
+        return allocation
+
+    def renew(self, lease: str, ttl_s: float, now: float) -> Allocation:
+        allocation = self._dispatcher.renew(lease, ttl_s, now)
+        self._write(calls.Renew(lease, ttl_s, now), [])
+        return allocation
+
+    def release(self, lease: str, now: float) -> list[Order]:
+        orders = self._dispatcher.release(lease, now)
+        self._write(calls.Release(lease, now), orders)
         return orders
 
     def share(self, now: float) -> list[Order]:

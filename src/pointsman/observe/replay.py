@@ -99,8 +99,8 @@ def apply(call: Call, dispatcher: Dispatcher) -> list[Order]:
     *arguments, now = msgspec.structs.astuple(call)
     if isinstance(call, SetPolicy):
         arguments = [call.scope, call.policy.build() if call.policy else None]
-    orders: list[Order] = getattr(dispatcher, str(call.__struct_config__.tag))(*arguments, now)
-    return orders
+    answer = getattr(dispatcher, str(call.__struct_config__.tag))(*arguments, now)
+    return answer if isinstance(answer, list) else []
 
 
 def _table(how: Begin) -> PolicyTable:

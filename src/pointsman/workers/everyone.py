@@ -1,5 +1,7 @@
 """The admin API of several workers: questions go to all, and one answer comes back.
 
+What concerns one worker alone, such as memory that it holds for others, is asked of them in turn until one knows.
+
 A change is first made by one worker; if that refuses it, nobody else hears of it. Then it is noted for workers that
 start later, and made by all others. One that cannot follow although the first could has fallen out of step: it is
 replaced by a worker that makes all changes anew.
@@ -40,6 +42,8 @@ class Everyone:
         question = _question(route, call)
         if route.method == "GET":
             answers = await self._asked(self._team.serving, question)
+        elif route.whom == "one":
+            answers = [await self._one(question)]
         else:
             async with self._changing:
                 answers = await self._change(question, call)
@@ -81,6 +85,21 @@ class Everyone:
         for follow in follows:
             self._keep(follow)
         return [answer, *[each for each in await asyncio.gather(*served) if each is not None]]
+
+    async def _one(self, question: Question) -> Answer:
+        """The answer of the first worker that knows what is asked about. Raises NotReady if none answers."""
+        unknown = None
+        for worker in self._team.serving:
+            try:
+                answer = await worker.ask(question)
+            except NoAnswer:
+                continue
+            if answer.status != 404:
+                return answer
+            unknown = unknown or answer
+        if unknown is None:
+            raise NotReady("no worker answers")
+        return unknown
 
     async def _first(self, question: Question) -> tuple[Worker, Answer]:
         """The first worker that answers. Raises NotReady if there is none."""

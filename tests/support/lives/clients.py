@@ -3,14 +3,16 @@
 import contextlib
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from tests.support.driver import TestDriver, chain
 from tests.support.lives.settings import HOLDING, LAYOUTS, POLICIES, changeable
 
-from pointsman.brain.model.errors import PointsmanError
+from pointsman.brain.model.errors import Conflict, PointsmanError
 from pointsman.brain.model.facts import PanicChanged
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outside import MemoryWish
 from pointsman.brain.model.reports import ClientReport
 
 OUTCOMES = st.sampled_from(
@@ -135,6 +137,34 @@ class Clients(RuleBasedStateMachine):
         warm = self.pick(self.driver.warm_ups, data)
         self.driver.warmed(warm, ok)
         assert self.driver.dispatcher.warmed(warm, ok, self.driver.now) == [], "a warm-up ended twice"
+
+    @rule(
+        model=st.sampled_from("mno"),
+        tokens=st.integers(1, 900),
+        node=st.sampled_from([None, "a", "z"]),
+        ttl_s=st.sampled_from([0.1, 5.0, 3600.0]),
+        renewed=st.booleans(),
+    )
+    def hold_memory(self, model: str, tokens: int, node: str | None, ttl_s: float, renewed: bool) -> None:
+        """Another gateway asks for memory, and perhaps for more time."""
+        dispatcher, now = self.driver.dispatcher, self.driver.now
+        wish = MemoryWish(model=model, prompt_tokens=tokens, node=node, ttl_s=ttl_s)
+        with contextlib.suppress(PointsmanError):
+            lease = dispatcher.allocate(wish, now).lease
+            if renewed:
+                dispatcher.renew(lease, 1.0, now)
+        self.driver.obey(())
+
+    @rule(data=st.data())
+    def give_memory_back(self, data: st.DataObject) -> None:
+        dispatcher, now = self.driver.dispatcher, self.driver.now
+        leases = [lease.id for lease in dispatcher.outsiders.leases()]
+        if leases:
+            lease = self.pick(leases, data)
+            with contextlib.suppress(Conflict):
+                self.driver.obey(dispatcher.release(lease, now))
+            with pytest.raises(Conflict):
+                dispatcher.release(lease, now)
 
     @rule(slow=st.booleans())
     def slow_to_stop(self, slow: bool) -> None:

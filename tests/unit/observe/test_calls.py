@@ -5,6 +5,7 @@ import pytest
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
+from pointsman.brain.model.outside import MemoryWish
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
@@ -36,7 +37,11 @@ EXAMPLES = [
     calls.Finished(1, Outcome(verdict=Verdict.FAIL, reason="reset"), 0.1),
     calls.Report(NodeReport(node="a", ok=True, models=("m",)), 0.1),
     calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
+    calls.Warm(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), ("a",), 0.1),
     calls.Warmed(1, True, 0.1),
+    calls.Allocate(MemoryWish(model="m", prompt_tokens=100), 0.1),
+    calls.Renew("1f", 60.0, 0.1),
+    calls.Release("1f", 0.1),
     calls.Share(0.1),
     calls.Hear(
         PeerReport(

@@ -18,6 +18,7 @@ PointsmanError
 │   ├── QueueTimeout       503 queue_timeout
 │   ├── TooLate            503 deadline_unreachable
 │   ├── NoNode             503 no_node_available
+│   ├── NoMemory           503 no_memory: no node has the KV memory free that an outsider asks for
 │   └── Stopping           503 shutting_down
 ├── PolicyFailed           500 policy_failed: a policy raised; its own fault, and this request's alone
 └── UpstreamError          a node failed (5xx)
@@ -154,6 +155,10 @@ class TooLate(Overloaded):
 
 class NoNode(Overloaded):
     code = "no_node_available"
+
+
+class NoMemory(Overloaded):
+    code = "no_memory"
 
 
 class Stopping(Overloaded):

@@ -55,7 +55,7 @@ class Probe(msgspec.Struct, frozen=True, gc=False):
 class Warm(msgspec.Struct, frozen=True, gc=False):
     """Send the first `links` links of the ticket's prompt, about `tokens` tokens, to `node` and ask for one token.
 
-    However that ends, the brain is told (`warmed`), by the number `warm`.
+    However that ends, the brain is told (`warmed`), by the number `warm`. Ticket 0: the prompt of whoever asked for it.
     """
 
     warm: int
