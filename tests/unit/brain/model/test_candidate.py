@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.brain.small_views import FEW_NODES, views
+from tests.support.small_views import FEW_NODES, views
 
 from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.view import COLUMNS, Cells

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.brain.small_views import FEW_NODES, views
+from tests.support.small_views import FEW_NODES, views
 
 from pointsman.brain.policies.completion_cost import (
     costs_of_few,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.brain.small_views import FEW_NODES, views
+from tests.support.small_views import FEW_NODES, views
 
 from pointsman.brain.model.request import Request
 from pointsman.brain.policies.registry import build
