@@ -7,7 +7,7 @@ holds are one entry, the last of them, with their number.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import msgspec
@@ -15,9 +15,10 @@ import numpy as np
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.choice import Scores
-from pointsman.brain.model.facts import Decided, Fact
+from pointsman.brain.model.facts import Decided
 from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.observe.standing import DETAILED, PassedOver, Standing
+from pointsman.observe.subscriber import Subscriber
 
 KEPT = 1000
 """Decisions remembered by default: at 100 requests a second, the last ten seconds."""
@@ -88,7 +89,7 @@ class _Kept(msgspec.Struct, gc=False):
     times: int = 1
 
 
-class Decisions:
+class Decisions(Subscriber):
     """A subscriber to facts that remembers the last `kept` placements, and the last hold of as many requests.
 
     `fleet` gives rows their names; `epoch` is the Unix time of the clock's zero, so that people can read the times.
@@ -102,11 +103,7 @@ class Decisions:
         self._held: OrderedDict[int, _Kept] = OrderedDict()
         self._names: tuple[str, ...] = ()
         self._named_version = -1
-        self.handlers: dict[type, Callable[[Any], None]] = {Decided: self._decided}
-
-    def __call__(self, fact: Fact) -> None:
-        if type(fact) is Decided:
-            self._decided(fact)
+        self.handlers = {Decided: self._decided}
 
     def last(self, n: int = KEPT, model: str | None = None) -> list[Decision]:
         """The newest `n` decisions, newest first; of one model if given."""

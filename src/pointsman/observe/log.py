@@ -4,12 +4,9 @@ Strategy: requests are not logged, metrics count them and `GET /decisions` shows
 told once: a node's failing probes until their reason or the node's state changes, a policy's exceptions once a minute.
 """
 
-from collections.abc import Callable
 from logging import INFO, WARNING, Logger
-from typing import Any
 
 from pointsman.brain.model.facts import (
-    Fact,
     FedBack,
     LoadUnknown,
     NodeChanged,
@@ -19,13 +16,14 @@ from pointsman.brain.model.facts import (
     ProbeFailed,
 )
 from pointsman.brain.model.node import NodeState
+from pointsman.observe.subscriber import Subscriber
 
 AGAIN_SECONDS = 60.0
 """A policy that raises over every request is told this often."""
 _GRAVE = (NodeState.SUSPECT, NodeState.DOWN)
 
 
-class Log:
+class Log(Subscriber):
     """A subscriber to facts that writes to `log`; it remembers a word per node and a time per policy."""
 
     def __init__(self, log: Logger) -> None:
@@ -33,7 +31,7 @@ class Log:
         self._trouble: dict[str, str] = {}
         self._silent: set[str] = set()
         self._raised: dict[tuple[str, str], float] = {}
-        self.handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers = {
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
@@ -42,11 +40,6 @@ class Log:
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
         }
-
-    def __call__(self, fact: Fact) -> None:
-        handle = self.handlers.get(type(fact))
-        if handle is not None:
-            handle(fact)
 
     def _node_changed(self, fact: NodeChanged) -> None:
         if fact.after not in _GRAVE:

@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from pointsman.brain.model.facts import Ended, Fact, FirstToken, Placed, Queued, Refused
+from pointsman.brain.model.facts import Ended, FirstToken, Placed, Queued, Refused
 from pointsman.brain.model.outcome import UNSERVED
 from pointsman.observe.recorded_line import NO_TRY, Life, Lines, Try
+from pointsman.observe.subscriber import Subscriber
 
 MOST_PENDING = 10_000
 """Requests that may wait to be written: some seconds of a busy gateway."""
@@ -31,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("pointsman")
 
 
-class Recorder:
+class Recorder(Subscriber):
     """A subscriber to facts that hands lines to `sink` when told to `flush`, oldest ending first.
 
     `epoch` is the Unix time of the clock's zero; `secret` makes hashes that nobody else can make. Requests that are
@@ -50,18 +51,13 @@ class Recorder:
         self._failed: dict[int, Try] = {}
         self._over: deque[Life] = deque()
         self.dropped = 0
-        self.handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers = {
             Queued: self._queued,
             Placed: self._placed,
             FirstToken: self._first_token,
             Ended: self._ended,
             Refused: self._refused,
         }
-
-    def __call__(self, fact: Fact) -> None:
-        handle = self.handlers.get(type(fact))
-        if handle is not None:
-            handle(fact)
 
     def flush(self) -> None:
         """Write what is over. For one thread at a time, which need not be the one that facts come from."""

@@ -14,7 +14,6 @@ import msgspec
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.facts import (
     Ended,
-    Fact,
     FirstToken,
     Interrupted,
     Placed,
@@ -39,6 +38,7 @@ from pointsman.observe.chapters import (
 )
 from pointsman.observe.decisions import KEPT, Decision, Decisions
 from pointsman.observe.standing import Standing
+from pointsman.observe.subscriber import Subscriber
 
 FORWARD = "forward"
 """The reason of a choice that goes to where the cache is, against the best score."""
@@ -61,7 +61,7 @@ class _Kept(msgspec.Struct, gc=False):
     moments: list[Moment]
 
 
-class Stories:
+class Stories(Subscriber):
     """A subscriber to facts that remembers the last `kept` requests. `decisions` remembers theirs.
 
     `order` tells by which order those who wait are served now.
@@ -77,7 +77,7 @@ class Stories:
         self._epoch = epoch
         self._stories: OrderedDict[int, _Kept] = OrderedDict()
         self._running: dict[int, _Kept] = {}
-        self.handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers = {
             Queued: self._queued,
             Placed: self._placed,
             FirstToken: self._first_token,
@@ -86,11 +86,6 @@ class Stories:
             Resumed: self._resumed,
             Refused: self._refused,
         }
-
-    def __call__(self, fact: Fact) -> None:
-        handle = self.handlers.get(type(fact))
-        if handle is not None:
-            handle(fact)
 
     def of(self, request_id: str) -> list[Story]:
         """What is remembered of requests with that id, oldest first: clients choose ids, so there may be several."""

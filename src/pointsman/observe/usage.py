@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from pointsman.brain.model.facts import Ended, Fact, FirstToken, Interrupted, Placed, Queued, Refused
+from pointsman.brain.model.facts import Ended, FirstToken, Interrupted, Placed, Queued, Refused
 from pointsman.brain.model.outcome import CANCELLED, UNSERVED, Outcome, Verdict
+from pointsman.observe.subscriber import Subscriber
 
 MOST_PENDING = 100_000
 """Records that may wait to be written: some hundred bytes each."""
@@ -62,7 +63,7 @@ class _Life(msgspec.Struct, gc=False):
     node: str = ""
 
 
-class UsageLog:
+class UsageLog(Subscriber):
     """A subscriber to facts that hands lines to `sink` when told to `flush`, in the order in which requests ended.
 
     `epoch` is the Unix time of the clock's zero. Records beyond `most_pending` unwritten ones are lost, and counted in
@@ -78,7 +79,7 @@ class UsageLog:
         self._over: deque[UsageRecord] = deque()
         self._failing = False
         self.lost = 0
-        self.handlers: dict[type, Callable[[Any], None]] = {
+        self.handlers = {
             Queued: self._queued,
             Placed: self._placed,
             FirstToken: self._first_token,
@@ -86,11 +87,6 @@ class UsageLog:
             Ended: self._ended,
             Refused: self._refused,
         }
-
-    def __call__(self, fact: Fact) -> None:
-        handle = self.handlers.get(type(fact))
-        if handle is not None:
-            handle(fact)
 
     def flush(self) -> None:
         """Write what is over. For one thread at a time, which need not be the one that facts come from."""
