@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import sys
 from collections.abc import Callable, Sequence
+from errno import ENOSPC, EPIPE
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +191,7 @@ def _configured(
     from pointsman.config.arguments import Arguments
     from pointsman.config.flags import ConfigError, add_flags
     from pointsman.config.source import Source
+    from pointsman.observe.command_output import INTERRUPTED
 
     parser = Arguments(f"pointsman {name}", COMMANDS[name][1] if name in COMMANDS else _SUBCOMMANDS[name])
     if example:
@@ -203,14 +206,32 @@ def _configured(
     except ConfigError as error:
         return _refused(name, str(error))
     try:
-        return run(settings, source)
+        status = run(settings, source)
+        sys.stdout.flush()
     except ConfigError as error:
         return _refused(name, source.named(error))
+    except KeyboardInterrupt:
+        print(f"pointsman {name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        if error.errno not in (ENOSPC, EPIPE):
+            raise
+        return _unwritten(name, error)
+    return status
 
 
 def _refused(name: str, why: str) -> int:
     print(f"pointsman {name}: {why}", file=sys.stderr)
     return USAGE_ERROR
+
+
+def _unwritten(name: str, error: OSError) -> int:
+    """The disk is full, or nobody reads any more. What still waits to be written to stdout goes nowhere."""
+    from pointsman.observe.command_output import FAILED
+
+    print(f"pointsman {name}: cannot write what came out: {error.strerror}", file=sys.stderr)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED
 
 
 def _overview(prog: str, about: str, known: dict[str, str], arguments: list[str]) -> int:

@@ -109,3 +109,27 @@ def test_what_is_wrong_is_told_with_where_it_stands(
     file.write_text(text + "\n")
     assert main(["serve", "--config", str(file), *flags]) == 2
     assert told.format(file=file) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_a_full_disk_is_told_in_one_line(flags: tuple[str, ...]) -> None:
+    simulate = ["sim", "compare", "--policies", "jffc", "--seconds", "2", "--seeds", "1", "--jobs", "1", *flags]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "pointsman", *simulate], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    last = ended.stderr.splitlines()[-1]
+    assert last == "pointsman sim compare: cannot write what came out: No space left on device"
+
+
+def test_an_interruption_before_anything_runs_is_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pointsman.simulate.main.compare", interrupted)
+    assert main(["sim", "compare"]) == 130
+    assert capsys.readouterr().err == "pointsman sim compare: interrupted\n"

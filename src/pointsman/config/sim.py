@@ -14,12 +14,13 @@ from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name, Span
 from pointsman.engine.settings import Positive, PositiveFloat
-from pointsman.sim.fleet import Node, NodeKind, nodes_of, resized
+from pointsman.sim.fleet import MOST_NODES, Node, NodeKind, nodes_of, resized
 from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.kinds import ClientKind
 from pointsman.workload.presets import WORKLOADS
 
+Nodes = Annotated[int, Meta(ge=1, le=MOST_NODES)]
 Delay = Annotated[float, Meta(ge=0, le=60)]
 OnOff = Literal["off", "on"]
 SpreadName = Literal["in_turn", "by_session"]
@@ -31,7 +32,7 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """A workload on a fleet. Scalars are flags too; nodes, parameters and `brain` belong in the file."""
 
     fleet: Annotated[Name, Meta(description=f"preset of nodes: {', '.join(FLEETS)}")] = "uneven"
-    nodes: Annotated[Positive | None, Meta(description="nodes in all, in the fleet's proportions")] = None
+    nodes: Annotated[Nodes | None, Meta(description="nodes in all, in the fleet's proportions")] = None
     node: tuple[NodeKind, ...] = ()
     slowdown: tuple[Slowdown, ...] = ()
     failure: tuple[Failure, ...] = ()

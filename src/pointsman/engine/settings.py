@@ -8,6 +8,8 @@ from msgspec import Meta
 # msgspec takes a bound only inside an optional type, not around it
 Positive = Annotated[int, Meta(ge=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
+Scale = Annotated[float, Meta(ge=0.001, le=1000)]
+"""Times as fast as something known: beyond that it is a slip of the pen, and times leave what floats can tell."""
 # What --help calls the values of flags.
 Host = Annotated[str, Meta(extra={"metavar": "HOST"})]
 Port = Annotated[int, Meta(extra={"metavar": "PORT"})]
@@ -39,8 +41,8 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     ] = None
     decode_per_sequence_ms: Annotated[float, Meta(description="what each sequence adds to a decode step", ge=0)] = 0.0
     speed: Annotated[float, Meta(description="speed relative to the profile; 0.33 is three times slower", gt=0)] = 1.0
-    bandwidth_scale: Annotated[float, Meta(description="memory bandwidth relative to the GPU's", gt=0)] = 1.0
-    compute_scale: Annotated[float, Meta(description="arithmetic speed relative to the GPU's", gt=0)] = 1.0
+    bandwidth_scale: Annotated[Scale, Meta(description="memory bandwidth relative to the GPU's")] = 1.0
+    compute_scale: Annotated[Scale, Meta(description="arithmetic speed relative to the GPU's")] = 1.0
     overhead_ms: Annotated[float, Meta(description="time in the API server before scheduling", ge=0)] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks (default: what the GPU memory holds)")] = (
         None

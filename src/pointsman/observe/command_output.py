@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+FAILED = 1
 INTERRUPTED = 130
 """What a shell reports for Ctrl-C."""
 

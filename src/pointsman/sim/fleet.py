@@ -11,7 +11,7 @@ from pointsman.brain.costs.step_time import prefill_seconds
 from pointsman.brain.model.node import NodeSpec
 from pointsman.engine.plain_service import PlainService
 from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
-from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat
+from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat, Scale
 from pointsman.sim.plain import PlainProfile, Profile
 
 PROMPT = 2048
@@ -19,13 +19,14 @@ BLOCK = 16
 UNBOUNDED = 2**40
 MODEL = "model"
 """Every node serves it, and every request asks for it."""
+MOST_NODES = 10_000
 
 
 class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`count` equal nodes. Their engines are set as those of `pointsman engine`."""
 
     name: Annotated[str, Meta(min_length=1, description="name; of several nodes, a number follows")]
-    count: Annotated[int, Meta(ge=1, description="nodes of this kind")] = 1
+    count: Annotated[int, Meta(ge=1, le=MOST_NODES, description="nodes of this kind")] = 1
     kind: Annotated[Literal["engine", "plain"], Meta(description="LLM engine, or plain inference server")] = "engine"
     profile: Annotated[str, Meta(description="model whose size sets the timing: a name or a config.json")] = (
         "Llama-3-8B"
@@ -35,8 +36,8 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     )
     tp: Annotated[int, Meta(ge=1, description="tensor-parallel GPUs")] = 1
     speed: Annotated[float, Meta(gt=0, description="speed relative to the profile")] = 1.0
-    bandwidth_scale: Annotated[float, Meta(gt=0, description="memory bandwidth relative to the GPU's")] = 1.0
-    compute_scale: Annotated[float, Meta(gt=0, description="arithmetic speed relative to the GPU's")] = 1.0
+    bandwidth_scale: Annotated[Scale, Meta(description="memory bandwidth relative to the GPU's")] = 1.0
+    compute_scale: Annotated[Scale, Meta(description="arithmetic speed relative to the GPU's")] = 1.0
     overhead_ms: Annotated[float, Meta(ge=0, description="time in the API server before scheduling")] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks")] = None
     block_size: Annotated[int, Meta(ge=1, description="tokens in a KV cache block")] = 16
@@ -51,7 +52,7 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prefill_tokens_per_second: Annotated[PositiveFloat | None, Meta(description="measured prefill speed")] = None
     decode_base_ms: Annotated[PositiveFloat | None, Meta(description="measured time of a decode step")] = None
     decode_per_sequence_ms: Annotated[float, Meta(ge=0, description="what each sequence adds to it")] = 0.0
-    plain_base_seconds: Annotated[float, Meta(ge=0, description="plain: response time without load")] = 0.1
+    plain_base_seconds: Annotated[float, Meta(ge=0.0001, description="plain: response time without load")] = 0.1
     plain_slope_seconds: Annotated[float, Meta(ge=0, description="plain: response time added at full load")] = 0.9
     plain_capacity: Annotated[int, Meta(ge=1, description="plain: requests in flight that are full load")] = 10
     drift: Annotated[float, Meta(ge=0, description="plain: mean load that comes from elsewhere")] = 0.0

@@ -9,13 +9,11 @@ from pointsman.config.compare import CompareConfig, check_names
 from pointsman.config.flags import ConfigError
 from pointsman.config.outputs import check_output, put_output
 from pointsman.config.sim import built
-from pointsman.observe.command_output import INTERRUPTED, write_json
+from pointsman.observe.command_output import FAILED, INTERRUPTED, write_json
 from pointsman.observe.pages import MissingExtra, check_libraries
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.jobs import RunFailed, measure_all
 from pointsman.simulate.progress import progress
-
-FAILED = 1
 
 T = TypeVar("T")
 

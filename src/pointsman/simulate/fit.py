@@ -18,6 +18,7 @@ from pointsman.sim.fit import Fit
 from pointsman.sim.fit import fit as fit_constants
 from pointsman.sim.fit_comparison import Constants, Errors, TooFew
 from pointsman.sim.timings import Timed, leading, timings
+from pointsman.workload.blocks import TEMPLATE_TOKENS
 
 FEW = 200
 """Requests below which a fit is told to be one of few."""
@@ -29,6 +30,8 @@ FIGURES = {"ttft": "TTFT", "tpot": "TPOT"}
 def fit(config: FitConfig) -> int:
     """Print settings on stdout, and how well they fit on stderr; returns the exit status. Raises ConfigError."""
     plain = profile(config.engine())
+    if plain.max_model_len <= 2 * TEMPLATE_TOKENS:
+        raise ConfigError(f"`kv_blocks`: an engine with room for {plain.max_model_len} tokens can serve no request")
     nodes = leading(timings(recorded_lines(config), config.block_size, plain.max_model_len), config.requests)
     err = Console(stderr=True)
     try:

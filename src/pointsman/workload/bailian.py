@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from .rows import FormatName, TraceRow
+from .rows import FormatName, HashId, TraceRow
 
 TOKENS_PER_BLOCK = 16
 
@@ -18,7 +18,7 @@ class _Line(msgspec.Struct, frozen=True):
     output_length: Annotated[int, msgspec.Meta(ge=0)]
     parent_chat_id: int = -1
     turn: int = 1
-    hash_ids: tuple[int, ...] = ()
+    hash_ids: tuple[HashId, ...] = ()
 
 
 class BailianFormat:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from .rows import FormatName, TraceRow
+from .rows import FormatName, HashId, TraceRow
 
 TOKENS_PER_BLOCK = 512
 
@@ -19,7 +19,7 @@ class _Line(msgspec.Struct, frozen=True):
     output_length: Annotated[int, msgspec.Meta(ge=0)]
     timestamp: _NotNegative | None = None
     delay: _NotNegative | None = None
-    hash_ids: tuple[int, ...] = ()
+    hash_ids: tuple[HashId, ...] = ()
     session_id: str | int | None = None
     model: str | None = None
 

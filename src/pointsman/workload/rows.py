@@ -1,9 +1,11 @@
 """The common form of one traced request, and what reading a trace gives."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
+HashId = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""What a trace calls a block of a prompt."""
 FormatName = Literal["azure", "bailian", "burstgpt", "mooncake", "recording", "timed_trace"]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from .mooncake import check_blocks
-from .rows import FormatName, TraceRow
+from .rows import FormatName, HashId, TraceRow
 
 TOKENS_PER_BLOCK = 16
 
@@ -19,7 +19,7 @@ class _Line(msgspec.Struct, frozen=True):
     timestamp: Annotated[float, msgspec.Meta(ge=0)]
     input_length: Annotated[int, msgspec.Meta(ge=1)]
     output_length: Annotated[int, msgspec.Meta(ge=0)]
-    hash_ids: tuple[int, ...] = ()
+    hash_ids: tuple[HashId, ...] = ()
 
 
 class TimedTraceFormat:

@@ -109,3 +109,26 @@ def test_flags_that_mean_nothing(capsys: pytest.CaptureFixture[str], flags: str,
 def test_files_that_mean_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str], toml: str, said: str) -> None:
     (tmp_path / "s.toml").write_text(toml)
     assert said in told(capsys, "--config", str(tmp_path / "s.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[node]]\nname = "a"\nbandwidth_scale = 1e-300\n', "bandwidth_scale"),
+        ('[[node]]\nname = "a"\ncount = 1000000000\n', "count"),
+        ('[[node]]\nname = "a"\nkind = "plain"\nplain_base_seconds = 0\n', "plain_base_seconds"),
+    ],
+)
+def test_what_no_machine_is_like(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
+    (tmp_path / "t.toml").write_text(text)
+    assert said in told(capsys, "--config", str(tmp_path / "t.toml"))
+
+
+def test_a_billion_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "nodes" in told(capsys, "--nodes", "1000000000")
+
+
+@pytest.mark.parametrize("ids", ["[-1]", f"[{10**30}]"])
+def test_ids_that_are_no_ids(tmp_path: Path, capsys: pytest.CaptureFixture[str], ids: str) -> None:
+    (tmp_path / "t").write_text(MOONCAKE + MOONCAKE.replace("}", f', "hash_ids": {ids}' + "}"))
+    assert "line 2: hash_ids" in told(capsys, "--trace", str(tmp_path / "t"))

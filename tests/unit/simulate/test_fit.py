@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from pointsman.cli import main
+from pointsman.cli import USAGE_ERROR, main
 from pointsman.config.flags import convert
 from pointsman.config.sim import RunConfig, fleet_of
 from pointsman.engine.settings import EngineConfig
@@ -65,6 +65,11 @@ def test_too_few_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path.write_text('{"timestamp": 1, "input_length": 40, "output_length": 9, "outcome": "ok", "node": "a"}\n')
     assert main(["sim", "fit", str(path)]) == 2
     assert "too few to fit to" in capsys.readouterr().err
+
+
+def test_an_engine_without_room_is_told(recording: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "fit", "--kv-blocks", "1", recording]) == USAGE_ERROR
+    assert "`kv_blocks`: an engine with room for 16 tokens can serve no request" in capsys.readouterr().err
 
 
 def test_what_to_be_careful_with() -> None:
