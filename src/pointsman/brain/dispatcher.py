@@ -32,6 +32,7 @@ from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
+from pointsman.brain.model.standing import Standing
 from pointsman.brain.observers import Handlers, Observer, Observers
 from pointsman.brain.outsiders import Outsiders
 from pointsman.brain.peers import Peers, links_of
@@ -371,6 +372,14 @@ class Dispatcher:
     def queued(self) -> dict[str, int]:
         """Tickets that wait, for each model that is served or waited for."""
         return dict.fromkeys(self.models(), 0) | self.waiting.lengths()
+
+    def waits(self, ticket_id: int) -> Standing | None:
+        """Where a ticket stands that waits now; None for one that is placed or over."""
+        ticket = self._tickets.get(ticket_id)
+        if ticket is None or ticket.lease is not None:
+            return None
+        position = self.waiting.position(ticket)
+        return Standing(position, self.waiting.expected(ticket, position))
 
     def tickets(self) -> list[Ticket]:
         """Every open ticket, waiting or placed, oldest first; they are not to be changed."""

@@ -183,6 +183,8 @@ class Attempt(UpstreamSink):
             self._deadline = min(self._deadline, self._clock.now() + self._timeouts.between_tokens_s)
         elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._owner, work.strip_usage)
+        elif self._reply.promised:
+            self._answer = KeptAnswer(head, work.id)
         else:
             self._answer = PlainAnswer(head, length, self._reply, work.id, speaks=work.events != "unread")
 

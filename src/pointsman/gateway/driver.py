@@ -15,6 +15,7 @@ from pointsman.brain.model.outcome import CANCELLED, Outcome
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.sharing import PeerReport, Share
+from pointsman.brain.model.standing import Standing
 from pointsman.clock import Clock
 from pointsman.gateway.work import Work
 
@@ -73,6 +74,8 @@ class Brain(Protocol):
     def available(self) -> int: ...
 
     def standing(self) -> str: ...
+
+    def waits(self, ticket_id: int) -> Standing | None: ...
 
 
 class Driver:
@@ -135,6 +138,10 @@ class Driver:
                 return True
         self._parties.pop(ticket, None)
         return False
+
+    def waits(self, ticket: int) -> Standing | None:
+        """Where a ticket stands that waits; None for any other."""
+        return self.dispatcher.waits(ticket)
 
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._clock.now()))

@@ -14,6 +14,7 @@ from pointsman.brain.model.errors import NodeFailed, NodeTimeout, PointsmanError
 from pointsman.brain.model.orders import Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
+from pointsman.gateway.announcer import Announcer
 from pointsman.gateway.attempt import Attempt
 from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
@@ -56,6 +57,8 @@ class Relaying:
         if exchange.over:
             return None
         exchange.connection = connection
+        if work.tells_progress:
+            exchange.tell_progress(self.clock.now())
         return exchange
 
 
@@ -63,6 +66,7 @@ class Exchange:
     """One request under way, to do `work`. `connection` is told of its end, unless that came before it was set."""
 
     __slots__ = (
+        "_announcer",
         "_attempt",
         "_ending",
         "_kept",
@@ -82,6 +86,7 @@ class Exchange:
         self.work = work
         self._reply = reply
         self._splice = Splice(work, work.asked, reply) if work.asked is not None else None
+        self._announcer: Announcer | None = None
         self._attempt: Attempt | None = None
         self._ticket = 0
         self._lease = 0
@@ -176,8 +181,23 @@ class Exchange:
         """End the request when the client's own limit, or the patience of its try, is over."""
         if now >= self.work.expires:
             self.end(_DEADLINE)
-        elif self._attempt is not None and not self._paused:
+        elif self._paused:
+            return
+        elif self._attempt is not None:
             self._attempt.check(now)
+        elif self.work.tells_progress:
+            self.tell_progress(now)
+
+    def tell_progress(self, now: float) -> None:
+        """Tell the client, who asked for it, where it stands, if it waits."""
+        standing = self._shared.driver.waits(self._ticket)
+        if standing is None:
+            return
+        if self._announcer is None:
+            account = self.work.account()
+            assert account is not None, "only streams whose events are known can be told of"
+            self._announcer = Announcer(self._reply, self.work.id, account.last_words)
+        self._announcer.tell(standing, now)
 
     def end(self, error: PointsmanError) -> None:
         """End the request, whatever it is at, with `error` for its client: in-band where its answer has begun."""

@@ -13,6 +13,7 @@ from pointsman.brain.cache.chain import byte_chain, seed_for, token_chain
 from pointsman.brain.model.errors import BadRequest, ModelNotFound, NoNode, UnsupportedCoding
 from pointsman.brain.model.request import Chain, Request
 from pointsman.clock import Clock
+from pointsman.gateway.announcer import wants_progress
 from pointsman.gateway.driver import Brain
 from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Resuming, Timeouts
@@ -135,6 +136,7 @@ class Intake:
             strip_usage=wants_ours,
             events=events,
             asked=resumable,
+            tells_progress=request.stream and wants_progress(head.fields),
             expires=expires,
         )
 

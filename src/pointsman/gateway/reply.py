@@ -1,19 +1,22 @@
 """One response on a client's connection, framed as the client can take it."""
 
 import asyncio
+from collections.abc import Callable
 
-from pointsman.brain.model.errors import ClientError, MethodNotAllowed, PointsmanError
+from pointsman.brain.model.errors import ClientError, MethodNotAllowed, NodeFailed, PointsmanError
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.heads import own_lines
 from pointsman.wire.http1.messages import RequestHead
-from pointsman.wire.openai.errors import error_body
+from pointsman.wire.openai.errors import error_body, is_error
 
 
 class Reply:
     """Writes one response. The head waits for the first body bytes, so that both leave in one packet; what is written
     after `gather` waits for the end.
 
-    `started` tells that something was handed to the transport: from then on no other answer is possible.
+    `started` tells that something of the answer was handed to the transport: from then on no other is possible.
+    `promised` tells that the head of a stream of events was, and nothing of the answer yet: whatever else is answered
+    becomes the one event of that stream.
     """
 
     __slots__ = (
@@ -21,10 +24,12 @@ class Reply:
         "_browser",
         "_chunked",
         "_gathers",
+        "_last_words",
         "_modern",
         "_pending",
         "_transport",
         "keep_alive",
+        "promised",
         "started",
     )
 
@@ -36,14 +41,38 @@ class Reply:
         self._chunked = False
         self._pending = b""
         self._gathers = False
+        self._last_words: Callable[[bytes], bytes] | None = None
         self.keep_alive = head.keep_alive
+        self.promised = False
         self.started = False
+
+    def promise(self, lines: bytes, last_words: Callable[[bytes], bytes]) -> None:
+        """Send the head of a stream of events before there is one. Nothing happens where an answer has begun.
+
+        `last_words` makes the events that end it of an error (JSON), should it be no such stream after all.
+        """
+        if self.promised or self.started:
+            return
+        self.start(lines, None)
+        self.promised = True
+        self._last_words = last_words
+        self._transport.write(self._pending)
+        self._pending = b""
+
+    def comment(self, text: bytes) -> None:
+        """A line that readers of the stream of events pass over. One must have been promised or begun."""
+        self.scatter()
+        line = b": %b\n\n" % text
+        self._transport.write(chunk(line) if self._chunked else line)
 
     def start(self, lines: bytes, length: int | None, *, bodiless: bool = False) -> None:
         """Begin with status line and headers; `length` None means that only the end will tell.
 
-        `bodiless` is for a status that never has a body (204, 304) and so has no framing either.
+        `bodiless` is for a status that never has a body (204, 304) and so has no framing either. After a promise it is
+        for the promised stream alone, whose head is out.
         """
+        if self.promised:
+            return
         self._chunked = length is None and self._modern and not bodiless
         if bodiless:
             framing = b""
@@ -94,6 +123,10 @@ class Reply:
 
     def send(self, lines: bytes, body: bytes, *, bodiless: bool = False) -> None:
         """A whole response at once."""
+        if self._last_words is not None:
+            self.write(self._last_words(body if _tells_error(body) else _NO_STREAM))
+            self.end()
+            return
         self.start(lines, len(body), bodiless=bodiless)
         if body and not self._bare:
             self.write(body)
@@ -117,6 +150,14 @@ class Reply:
         if self._browser and b"access-control-allow-origin:" not in lines:
             own += b"access-control-allow-origin: *\r\n"
         return own
+
+
+_NO_STREAM = error_body(NodeFailed("the node answered with something else than a stream"))
+
+
+def _tells_error(body: bytes) -> bool:
+    """Whether it is one JSON object, of an error."""
+    return body.startswith(b"{") and is_error(body)
 
 
 def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:

@@ -18,6 +18,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream. `events` says what an
     event stream in answer to it consists of: choices (chat, completions), typed events (responses, messages), or
     something that is passed on unread. `asked` is there if its stream can go on elsewhere when its node is lost.
+    `tells_progress` if its client, who wants a stream, asked to be told where it stands while it waits.
     """
 
     id: bytes
@@ -28,6 +29,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     strip_usage: bool = False
     events: Events = "unread"
     asked: Asked | None = None
+    tells_progress: bool = False
     expires: float
 
     def account(self) -> StreamAccount | None:

@@ -9,6 +9,7 @@ import openai
 import pytest
 
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.settings import BrainSettings
 from pointsman.engine.emulator import Engine
 from pointsman.engine.settings import EngineConfig
 
@@ -20,11 +21,18 @@ MESSAGES: list[Any] = [{"role": "user", "content": "Who sets the points before t
 
 
 @pytest.fixture
-async def client(world: World) -> AsyncIterator[openai.AsyncOpenAI]:
+def slots() -> int | None:
+    """How many requests an engine may have at a time."""
+    return None
+
+
+@pytest.fixture
+async def client(world: World, slots: int | None) -> AsyncIterator[openai.AsyncOpenAI]:
     """The SDK before a gateway before two engines."""
     async with AsyncExitStack() as stack:
         engines = [await stack.enter_async_context(Engine(EngineConfig(model=(MODEL,), **FAST))) for _ in range(2)]
-        await world.start([NodeSpec(url=f"http://127.0.0.1:{engine.port}", engine="vllm") for engine in engines])
+        urls = [f"http://127.0.0.1:{engine.port}" for engine in engines]
+        await world.start([NodeSpec(url=url, engine="vllm", slots=slots) for url in urls])
         await world.until(lambda: world.dispatcher.available(MODEL) == 2)
         http = openai.DefaultAsyncHttpxClient(trust_env=False, verify=world.client_tls or True)
         base = f"http{'s' * OVER_TLS}://127.0.0.1:{world.gateway.port}/v1"
@@ -119,3 +127,33 @@ async def test_many_at_once(client: openai.AsyncOpenAI) -> None:
     answers = await asyncio.gather(*[one(number) for number in range(40)])
     assert all(answers)
     assert len(set(answers)) == 40
+
+
+@pytest.mark.parametrize("slots", [1])
+async def test_a_stream_that_tells_of_waiting_reads_as_any_other(client: openai.AsyncOpenAI, world: World) -> None:
+    plain = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=100)
+
+    async def one() -> str:
+        stream = await client.chat.completions.create(
+            model=MODEL, messages=MESSAGES, max_tokens=100, stream=True, extra_headers={"x-pointsman-progress": "1"}
+        )
+        return await text_of(stream)
+
+    answers = await asyncio.gather(*[one() for _ in range(8)])
+    assert set(answers) == {plain.choices[0].message.content}
+    assert world.metrics.queued == {(MODEL,): 6}
+
+
+@pytest.mark.parametrize("slots", [1])
+async def test_a_refusal_after_waiting_is_the_sdks_own_error(client: openai.AsyncOpenAI, world: World) -> None:
+    world.dispatcher.configure(BrainSettings(queue_timeout_s=0.2), world.clock.now())
+    options: Any = {"model": MODEL, "max_tokens": 2_000, "stream": True, "extra_body": {"ignore_eos": True}}
+    streams = [await client.chat.completions.create(messages=MESSAGES, **options) for _ in range(2)]
+    third = await client.chat.completions.create(
+        messages=MESSAGES, extra_headers={"x-pointsman-progress": "1"}, **options
+    )
+    with pytest.raises(openai.APIError) as error:
+        await text_of(third)
+    assert error.value.code == "queue_timeout"
+    for stream in streams:
+        await stream.close()

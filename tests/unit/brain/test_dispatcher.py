@@ -7,6 +7,7 @@ from pointsman.brain.model.facts import Decided, Ended, Fact, NodeChanged, Place
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.brain.model.standing import Standing
 from pointsman.brain.policies.registry import build
 
 
@@ -387,3 +388,16 @@ def test_back_pressure_is_told_at_once_where_no_other_node_is_in_use() -> None:
         another = driver.submit()
     driver.finish(driver.lease_of(another), busy)
     assert driver.node(another) == "b"
+
+
+def test_where_one_stands_is_told_while_it_waits() -> None:
+    driver = fleet_of("a", slots=1)
+    first, second, third = driver.submit(), driver.submit(), driver.submit()
+    waits = driver.dispatcher.waits
+    assert (waits(first), waits(second), waits(99)) == (None, Standing(1, None), None)
+    driver.tick(2.0)
+    driver.finish(driver.lease_of(first))
+    assert (waits(second), waits(third)) == (None, Standing(1, 2.0))
+    driver.finish(driver.lease_of(second))
+    driver.finish(driver.lease_of(third))
+    assert waits(third) is None

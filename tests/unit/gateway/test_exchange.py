@@ -10,6 +10,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Refuse, Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.standing import Standing
 from pointsman.clock import ManualClock
 from pointsman.gateway.exchange import Exchange, Relaying
 from pointsman.gateway.settings import Timeouts
@@ -31,6 +32,8 @@ class World:
         self.connection_made = asyncio.Event()
         self.started = False
         self.keep_alive = True
+        self.tells_progress = False
+        self.standing: Standing | None = None
         self.pool = self
         self.prefix = self.lines = b""
         me: Any = self
@@ -38,7 +41,10 @@ class World:
 
     def begin(self) -> Exchange | None:
         me: Any = self
-        work = Work(id=b"r", head=me, body=b"", request=Request(id="r", model="m"), expires=10.0)
+        work = Work(
+            id=b"r", head=me, body=b"", request=Request(id="r", model="m", stream=True), expires=10.0,
+            events="choices", tells_progress=self.tells_progress,
+        )  # fmt: skip
         return self.relaying.begin(work, me, me)
 
     def ended(self) -> list[Any]:
@@ -68,6 +74,9 @@ class World:
             raise RuntimeError("brain")
         return self.goes_on
 
+    def waits(self, _: int) -> Standing | None:
+        return self.standing
+
     def close(self, ticket: int, lease: int) -> None:
         self._tell("close", ticket, lease)
 
@@ -85,6 +94,12 @@ class World:
 
     def refuse(self, error: Any, _: bytes) -> None:
         self._tell("refuse", error.status)
+
+    def promise(self, _lines: bytes, _last_words: Any) -> None:
+        self._tell("promise")
+
+    def comment(self, text: bytes) -> None:
+        self._tell("comment", text)
 
     def request_done(self, keep_alive: bool) -> None:
         self._tell("done", keep_alive)
@@ -192,3 +207,34 @@ async def test_a_part_that_cannot_go_on_elsewhere_stays_where_it_is() -> None:
     world.started = False
     exchange.interrupted(11, "preempted", spares=True)
     assert world.ended()
+
+
+async def test_who_asked_for_it_is_told_at_once_and_then_with_the_sweep_while_it_waits() -> None:
+    world = World(asyncio.get_running_loop())
+    world.tells_progress = True
+    world.standing = Standing(2, None)
+    exchange = world.begin()
+    assert exchange is not None
+    world.standing = Standing(1, 0.5)
+    exchange.check(0.25)
+    exchange.pause()
+    exchange.check(1.0)
+    exchange.resume()
+    told = [("comment", b"pointsman position=2"), ("comment", b"pointsman position=1 expected_wait_s=0.5")]
+    assert [each for each in world.ended() if each != "promise"] == told[:1]
+    exchange.check(1.0)
+    assert [each for each in world.ended() if each != "promise"] == told
+    exchange.ordered(START)
+    world.standing = None
+    exchange.check(9.0)
+    assert [each for each in world.ended() if each not in ("promise", "of")] == told
+    exchange.client_left()
+
+
+def test_who_did_not_ask_is_told_nothing() -> None:
+    world = World()
+    world.standing = Standing(2, None)
+    exchange = world.begin()
+    assert exchange is not None
+    exchange.check(9.0)
+    assert world.ended() == []

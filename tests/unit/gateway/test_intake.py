@@ -166,3 +166,13 @@ def test_a_body_that_is_compressed_or_says_so_reaches_no_node() -> None:
             work(body, content_encoding=coding)
         assert error.value.status == 415
     assert work(b"\x1f\x8b", "/classify", ("vision",), content_encoding="gzip").body == b"\x1f\x8b"
+
+
+def test_only_who_wants_a_stream_can_be_told_where_it_stands() -> None:
+    asks = {"x_pointsman_progress": "1"}
+    assert work({"model": "m", "messages": [], "stream": True}, **asks).tells_progress
+    assert not work({"model": "m", "messages": []}, **asks).tells_progress
+    assert not work({"model": "m", "messages": [], "stream": True}).tells_progress
+    assert not work({"model": "m", "input": "x", "stream": True}, path="/v1/embeddings", **asks).tells_progress
+    with pytest.raises(BadRequest, match="x-pointsman-progress"):
+        work({"model": "m", "messages": [], "stream": True}, x_pointsman_progress="on")

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from pointsman.brain.model.errors import QueueTimeout
 from pointsman.gateway.reply import Reply
 from pointsman.wire.http1.messages import RequestHead
 
@@ -129,4 +132,74 @@ def test_breaking_off() -> None:
     one, transport = reply()
     one.break_off()
     assert transport.aborted
+    assert not one.keep_alive
+
+
+def last_words(error: bytes) -> bytes:
+    return b"data: %b\n\n" % error
+
+
+def promised() -> tuple[Reply, Any]:
+    one, transport = reply()
+    one.promise(LINES, last_words)
+    one.comment(b"position=1")
+    assert transport.writes == [LINES + b"transfer-encoding: chunked\r\n\r\n", b"e\r\n: position=1\n\n\r\n"]
+    assert not one.started
+    transport.writes.clear()
+    return one, transport
+
+
+def test_a_promised_stream_has_one_head() -> None:
+    one, transport = promised()
+    one.promise(LINES, last_words)
+    one.start(b"HTTP/1.1 200 OK\r\nserver: node\r\n", None)
+    assert one.between_chunks() is None
+    one.write(b"abc")
+    assert one.between_chunks() is transport
+    one.end()
+    assert transport.writes == [b"3\r\nabc\r\n", b"0\r\n\r\n"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"error":{"code":"x"}}', b'{"error":{"code":"x"}}'),
+        (b'{"choices":[]}', b"something else than a stream"),
+        (b"<html>", b"something else than a stream"),
+        (b'["error"]', b"something else than a stream"),
+    ],
+)
+def test_whatever_else_is_answered_after_a_promise_is_an_error_event(body: bytes, told: bytes) -> None:
+    one, transport = promised()
+    one.send(b"HTTP/1.1 400 Bad Request\r\n", body)
+    assert transport.writes[-1] == b"0\r\n\r\n"
+    sent = b"".join(transport.writes)
+    assert told in sent
+    assert b"HTTP/1.1" not in sent
+    assert one.keep_alive
+
+
+def test_a_refusal_after_a_promise_is_an_error_event() -> None:
+    one, transport = promised()
+    one.refuse(QueueTimeout("too long"), b"id")
+    assert b'data: {"error":{"message":"too long"' in transport.writes[0]
+
+
+def test_nothing_is_promised_where_an_answer_has_begun() -> None:
+    one, transport = reply()
+    one.start(LINES, None)
+    one.write(b"a")
+    one.gather()
+    one.write(b"b")
+    one.promise(LINES, last_words)
+    one.comment(b"position=1")
+    assert transport.writes[1:] == [b"1\r\nb\r\n", b"e\r\n: position=1\n\n\r\n"]
+    assert not one.promised
+
+
+def test_an_old_client_is_promised_a_stream_that_ends_with_its_connection() -> None:
+    one, transport = reply(modern=False)
+    one.promise(LINES, last_words)
+    one.comment(b"position=1")
+    assert transport.writes == [LINES + b"connection: close\r\n\r\n", b": position=1\n\n"]
     assert not one.keep_alive
