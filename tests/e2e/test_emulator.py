@@ -12,6 +12,7 @@ import pytest
 
 from pointsman.engine.emulator import Engine, serve
 from pointsman.engine.settings import EngineConfig
+from pointsman.wire.kv_orders import pack_links
 
 FAST: dict[str, Any] = {"port": 0, "time_scale": 50.0, "prefill_tokens_per_second": 1e6, "decode_base_ms": 20.0}
 
@@ -401,3 +402,43 @@ async def test_the_openai_client_understands_it(client: Client) -> None:
         assert embedding.data[0].embedding == pytest.approx(plain["data"][0]["embedding"], abs=1e-6)
         with pytest.raises(openai.NotFoundError):
             await sdk.chat.completions.create(model="other", messages=[{"role": "user", "content": "hi"}])
+
+
+LINKS = tuple(range(900, 908))
+NAMED = {"x-pointsman-chain": pack_links(LINKS).decode()}
+OBEYS = {"obeys": True, "swap_memory_gib": 1.0}
+
+
+@pytest.mark.parametrize("client", [OBEYS], indirect=True)
+async def test_an_engine_that_obeys_evicts_pins_and_says_so(client: Client) -> None:
+    prompt = " ".join(f"word{number}" for number in range(200))
+    status, _ = await client.post(COMPLETIONS, {"prompt": prompt, "max_tokens": 2}, **NAMED)
+    assert status == 200
+    held = json.loads(await client.get("/kv"))
+    assert held["obeys"]
+    assert held["named"] >= len(LINKS)
+    assert held["tiers"][0]["seconds_per_block"] > 0
+    evict = {"order": "evict", "links": LINKS[:3:-1]}
+    pin = {"order": "pin", "links": LINKS}
+    status, answer = await client.post("/kv/orders", {"orders": [evict, pin]})
+    assert status == 200
+    evicted, pinned = answer["done"]
+    assert evicted["blocks"] + pinned["blocks"] == held["named"]
+    assert (evicted["unknown"], pinned["unknown"]) == (0, 4)
+    after = json.loads(await client.get("/kv"))
+    assert (after["named"], after["pinned"]) == (pinned["blocks"], pinned["blocks"])
+    assert json.loads(await client.get("/version"))["obeys"]
+
+
+@pytest.mark.parametrize("client", [OBEYS], indirect=True)
+async def test_orders_and_names_that_are_none_are_refused(client: Client) -> None:
+    status, answer = await client.post("/kv/orders", {"orders": [{"order": "burn"}]})
+    assert (status, "burn" in answer["error"]["message"]) == (400, True)
+    status, answer = await client.post(CHAT, chat(), **{"x-pointsman-chain": "$"})
+    assert (status, "base64" in answer["error"]["message"]) == (400, True)
+
+
+async def test_an_engine_that_does_not_obey_refuses_orders(client: Client) -> None:
+    assert not json.loads(await client.get("/kv"))["obeys"]
+    status, answer = await client.post("/kv/orders", {"orders": []})
+    assert (status, "--obeys" in answer["error"]["message"]) == (409, True)

@@ -64,11 +64,11 @@ class BlockPool:
 
     def share(self, hits: list[int]) -> None:
         """Take part in the cached blocks `hits`; those that were free leave the queue."""
-        references, queue = self._references, self._queue
+        references = self._references
         for key in hits:
             holders = references[key]
             if holders == 0:
-                del queue[key]
+                self._unqueue(key)
                 self.free -= 1
             references[key] = holders + 1
 
@@ -78,10 +78,7 @@ class BlockPool:
         while count:
             key, available = self._queue.popitem(last=False)
             if key >= 0:
-                del self._references[key]
-                self.evicted += 1
-                if self._log is not None:
-                    self._log.removed(key)
+                self._forget_block(key)
             elif available > count:
                 self._queue[key] = available - count
                 self._queue.move_to_end(key, last=False)
@@ -106,7 +103,7 @@ class BlockPool:
 
     def release(self, blocks: Iterable[int]) -> None:
         """Give blocks back in the order given: the first will be evicted first."""
-        references, queue = self._references, self._queue
+        references = self._references
         private = 0
         for key in blocks:
             if key == PRIVATE:
@@ -117,10 +114,25 @@ class BlockPool:
             holders = references[key] - 1
             references[key] = holders
             if holders == 0:
-                queue[key] = 1
+                self._enqueue(key)
                 self.free += 1
         if private:
             self._release_private(private)
+
+    def _enqueue(self, key: int) -> None:
+        """A cached block is free from now on."""
+        self._queue[key] = 1
+
+    def _unqueue(self, key: int) -> None:
+        """A cached block that was free is in use again."""
+        del self._queue[key]
+
+    def _forget_block(self, key: int) -> None:
+        """A free block, out of the queue, loses its content."""
+        del self._references[key]
+        self.evicted += 1
+        if self._log is not None:
+            self._log.removed(key)
 
     def _release_private(self, count: int) -> int:
         self._last_run -= 1

@@ -15,15 +15,20 @@ Sequences may be aborted at any time, also while a step that contains them is ru
 import msgspec
 
 from pointsman.brain.costs.step_time import StepTime
+from pointsman.brain.model.commands import Carried, Command, Evict, Pin, SwapOut
 from pointsman.engine.blocks import PRIVATE, BlockPool
 from pointsman.engine.kv_events import KvEventBatch, KvEventLog
+from pointsman.engine.obedient import ObedientPool
 from pointsman.engine.sequence import Sequence, Status
 from pointsman.engine.swap import SwapSpace, Tier
 from pointsman.engine.waiting import WaitingQueue
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What bounds an engine's batches. Blocks are `block_size` tokens each; `tiers` take those of the preempted."""
+    """What bounds an engine's batches. Blocks are `block_size` tokens each; `tiers` take those of the preempted.
+
+    One that `obeys` leaves it to others which cached blocks go.
+    """
 
     blocks: int
     block_size: int = 16
@@ -31,6 +36,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_num_batched_tokens: int = 2048
     by_priority: bool = False
     tiers: tuple[Tier, ...] = ()
+    obeys: bool = False
 
     @property
     def capacity_tokens(self) -> int:
@@ -93,7 +99,8 @@ class Core:
         self.step_time = step_time
         self.slowdown = slowdown
         self._events = KvEventLog(limits.block_size) if kv_events else None
-        self.pool = BlockPool(limits.blocks, self._events)
+        self.obedient = ObedientPool(limits.blocks, self._events) if limits.obeys else None
+        self.pool = self.obedient or BlockPool(limits.blocks, self._events)
         self.swap = SwapSpace(limits.tiers, step_time, limits.block_size, limits.max_num_batched_tokens)
         self.totals = Totals()
         self._running: list[Sequence] = []
@@ -138,6 +145,17 @@ class Core:
                 self.swap.drop(sequence.parked)
         return True
 
+    def carry_out(self, command: Command) -> Carried:
+        """Do with the cache what is ordered. Raises ValueError, changing nothing, for a core that does not obey."""
+        pool = self.obedient
+        if pool is None:
+            raise ValueError("this engine takes no orders")
+        if isinstance(command, SwapOut):
+            return self._swap_out(command.request)
+        if isinstance(command, Evict):
+            return pool.evict(command.links)
+        return pool.pin(command.links) if isinstance(command, Pin) else pool.unpin(command.links)
+
     finish = abort  # a stop string or an end-of-sequence token ends a sequence the same way
 
     def reset(self) -> bool:
@@ -145,6 +163,7 @@ class Core:
         if self._running or self.waiting:
             return False
         self.pool.clear()
+        self.swap.clear()
         self.totals = Totals()
         return True
 
@@ -252,11 +271,17 @@ class Core:
             cached = min(len(hits), (known - 1) // size) * size
             if sequence.parked is not None:
                 cached = max(cached, sequence.parked.tokens)
+            shelved = len(hits)
+            if self.swap.shelved:
+                shelved = self.swap.find(sequence.hashes, shelved, min(known // size, len(sequence.hashes)))
+                cached = max(cached, min(shelved, (known - 1) // size) * size)
             tokens = min(known - cached, budget)
             if not self.pool.can_hold(hits, -(-(cached + tokens) // size) - len(hits)):
                 return
             self._waiting.pop()
             self._start(sequence, hits, cached, now)
+            if shelved > len(hits):
+                self.swap.fetch(sequence.hashes[len(hits) : shelved])
             self._grow(sequence, tokens)
             work.append((sequence, tokens))
             budget -= tokens
@@ -271,6 +296,8 @@ class Core:
         if sequence.parked is not None:
             self.swap.bring(sequence.parked, len(hits))
             sequence.parked = None
+        if self.obedient is not None:
+            self._name(sequence, 0)
         if sequence.scheduled_at is None:
             sequence.scheduled_at = now
             sequence.cached_tokens = sequence.computed
@@ -288,6 +315,7 @@ class Core:
             self.pool.take(short)
             sequence.blocks.extend([PRIVATE] * short)
         full = min((sequence.computed + tokens) // self.limits.block_size, len(sequence.hashes))
+        before = sequence.published
         while sequence.published < full and self._claim(sequence):
             key = sequence.hashes[sequence.published]
             self.pool.publish(key)
@@ -297,6 +325,29 @@ class Core:
             sequence.published += 1
             sequence.claimed = None
         self._claim(sequence)
+        if self.obedient is not None:
+            self._link_up(self.obedient, sequence, before)
+
+    def _link_up(self, pool: ObedientPool, sequence: Sequence, before: int) -> None:
+        """Let the pool know what follows what of the blocks published since there were `before`, and their links."""
+        hashes = sequence.hashes
+        for position in range(before, sequence.published):
+            pool.link_up(hashes[position], hashes[position - 1] if position else None)
+        self._name(sequence, before)
+
+    def _name(self, sequence: Sequence, before: int) -> None:
+        """The same of blocks that others published without a name."""
+        if self.obedient is not None and sequence.links:
+            for position in range(before, sequence.published):
+                link = sequence.link(position, self.limits.block_size)
+                if link is not None:
+                    self.obedient.name(sequence.hashes[position], link)
+
+    def _swap_out(self, request: str) -> Carried:
+        """Copy what the request's sequences have in the prefix cache."""
+        sequences = [sequence for sequence in self._running if sequence.request == request]
+        copied = sum(self.swap.shelve(sequence.hashes[: sequence.published]) for sequence in sequences)
+        return Carried(blocks=copied, unknown=not sequences)
 
     def _claim(self, sequence: Sequence) -> bool:
         """Whether the sequence is the one to publish its next block; who was not the first once never is again."""

@@ -30,6 +30,8 @@ from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile
 from pointsman.engine.settings import EngineConfig
 
 MAX_BODY = 64 * 1024 * 1024
+MAX_HEADER = 64 * 1024
+"""Bytes of one header: the one that tells a prompt's links is long."""
 
 
 def serve(engine: "Engine") -> int:
@@ -79,6 +81,8 @@ class Engine:
             handler_cancellation=True,
             access_log=None,
             shutdown_timeout=self.config.shutdown_seconds,
+            max_field_size=MAX_HEADER,
+            max_line_size=MAX_HEADER,
         )
         await self._listener.open(runner)
         return self

@@ -42,9 +42,9 @@ class EngineProfile(msgspec.Struct, frozen=True, kw_only=True):
         """A fresh engine of this profile on a line of time, many steps at a time unless `exact`.
 
         It takes sequences that tell their blocks as `runs`. Only if `exact`, every token is delivered. So is an engine
-        that tells of each block, as it has to be looked at step by step.
+        that tells of each block, or obeys about each, as it has to be looked at step by step.
         """
-        if exact or self.kv_events:
+        if exact or self.kv_events or self.limits.obeys:
             return Timeline(self.core(), deliver, self.overhead_seconds)
         return MacroTimeline(self.limits, self.step_time, self.slowdown, deliver, self.overhead_seconds)
 
@@ -104,6 +104,7 @@ def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
         max_num_batched_tokens=config.max_num_batched_tokens or (8192 if large else 2048),
         by_priority=config.scheduling_policy == "priority",
         tiers=_tiers(config, shape),
+        obeys=config.obeys,
     )
 
 

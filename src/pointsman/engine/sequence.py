@@ -32,6 +32,7 @@ class Sequence:
         "generated",
         "hashes",
         "key",
+        "links",
         "max_tokens",
         "order",
         "parked",
@@ -39,6 +40,7 @@ class Sequence:
         "prompt_tokens",
         "published",
         "publishes",
+        "request",
         "runs",
         "scheduled_at",
         "status",
@@ -73,12 +75,22 @@ class Sequence:
         self.publishes = True  # until another sequence is the first to compute a block of its chain
         self.claimed: int | None = None  # the hash it will publish next
         self.parked: Parked | None = None  # its blocks outside of the GPU's memory, while it waits after a preemption
+        self.links: tuple[int, ...] = ()  # of its prompt's chain, for an engine that obeys: names of its blocks
+        self.request = ""  # the id of its request, for the same
         self.arrival = 0.0
         self.scheduled_at: float | None = None
         self.first_token_at: float | None = None
         self.token_at = 0.0  # when a token came last; many steps at a time, only the last one before an interruption
         self.gap_s = 0.0  # the longest time between two tokens, known when it is finished
         self.finished_at: float | None = None
+
+    def link(self, position: int, block_size: int) -> int | None:
+        """The link that the block at `position` belongs to, if that is of the prompt and the prompt's links are known.
+
+        Links share a prompt's full blocks evenly: what is equal in two prompts is cut by the first that came.
+        """
+        full = self.prompt_tokens // block_size
+        return self.links[position * len(self.links) // full] if self.links and position < full else None
 
     def expand(self) -> None:
         """Write the hashes of `runs` out, for a core that knows blocks one by one."""

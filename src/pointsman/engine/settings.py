@@ -56,6 +56,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     swap_memory_gbps: Annotated[float, Meta(description="GB/s of copying to CPU memory and back", gt=0)] = 20.0
     swap_disk_gib: Annotated[float, Meta(description="disk for preempted KV blocks", ge=0)] = 0.0
     swap_disk_gbps: Annotated[float, Meta(description="GB/s of copying to the disk and back", gt=0)] = 3.0
+    obeys: Annotated[bool, Meta(description="let a gateway say what the KV cache evicts, pins and swaps")] = False
     time_scale: Annotated[float, Meta(description="engine seconds that pass in a second of wall time", gt=0)] = 1.0
     stream_interval: Annotated[int, Meta(description="tokens in a streamed chunk after the first", ge=1)] = 1
     mean_output_tokens: Annotated[int, Meta(description="mean length of answers that end by themselves", ge=1)] = 200

@@ -1,6 +1,9 @@
 """Memory below the GPU's, to which the blocks of a preempted sequence may be copied instead of being computed again.
 
 Copying holds the engine up: what is copied in the forming of a step makes that step longer.
+
+Single blocks whose content has a name may be copied there, too, by order: they are shelved until somebody who needs
+them fetches them, or until room is needed for others.
 """
 
 from collections.abc import Sequence
@@ -35,6 +38,7 @@ class SwapSpace:
         self._block_size = block_size
         self._budget = budget
         self._seconds = 0.0
+        self._shelf: dict[int, int] = {}  # hash of a block -> its tier, in the order they came
         self.blocks_out = 0
         self.blocks_in = 0
 
@@ -62,6 +66,56 @@ class SwapSpace:
     def drop(self, parked: Parked) -> None:
         """What is parked is needed no more."""
         self._free[parked.tier] += parked.blocks
+
+    @property
+    def shelved(self) -> int:
+        """Blocks that were copied by order and not fetched since."""
+        return len(self._shelf)
+
+    def free(self, tier: int) -> int:
+        """Blocks for which that tier has room."""
+        return self._free[tier]
+
+    def shelve(self, keys: Sequence[int]) -> int:
+        """Copy these blocks out, those that came first making room where there is none; how many of them are there."""
+        there = 0
+        for key in keys:
+            there += key in self._shelf or self._shelve(key, frozenset(keys))
+        return there
+
+    def _shelve(self, key: int, kept: frozenset[int]) -> bool:
+        tier = next((number for number, free in enumerate(self._free) if free), None)
+        if tier is None:
+            oldest = next((other for other in self._shelf if other not in kept), None)
+            if oldest is None:
+                return False
+            tier = self._shelf.pop(oldest)
+            self._free[tier] += 1
+        self._shelf[key] = tier
+        self._free[tier] -= 1
+        self._seconds += self._tiers[tier].seconds_per_block
+        self.blocks_out += 1
+        return True
+
+    def find(self, hashes: Sequence[int], depth: int, limit: int) -> int:
+        """To which depth, at most `limit`, a chain of which the first `depth` blocks are had goes on here."""
+        while depth < limit and hashes[depth] in self._shelf:
+            depth += 1
+        return depth
+
+    def fetch(self, keys: Sequence[int]) -> None:
+        """Copy back blocks that `find` found."""
+        for key in keys:
+            tier = self._shelf.pop(key)
+            self._free[tier] += 1
+            self._seconds += self._tiers[tier].seconds_per_block
+        self.blocks_in += len(keys)
+
+    def clear(self) -> None:
+        """Forget what is shelved."""
+        for tier in self._shelf.values():
+            self._free[tier] += 1
+        self._shelf.clear()
 
     def spent(self) -> float:
         """Seconds of copying since this was asked last."""

@@ -1,9 +1,10 @@
 """An engine core on a line of time: arrivals and step ends happen in order at their exact moments."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import inf
 
+from pointsman.brain.model.commands import Carried, Command
 from pointsman.engine.core import Core, Step, StepResult, Totals
 from pointsman.engine.sequence import Sequence, Status
 
@@ -59,6 +60,11 @@ class Timeline:
             sequence.finished_at = now
             return True
         return self.core.abort(sequence, now)
+
+    def carry_out(self, commands: Iterable[Command], now: float) -> list[Carried]:
+        """Do with the cache what is ordered, one after the other. Raises ValueError for a core that does not obey."""
+        self.advance(now)
+        return [self.core.carry_out(command) for command in commands]
 
     def slow_down(self, slowdown: float, now: float) -> None:
         """Steps formed from now on take so many times as long."""

@@ -52,3 +52,25 @@ def test_the_next_tier_takes_what_the_first_has_no_room_for() -> None:
     assert swap.park(1000, 1.0) is None
     swap.drop(first)
     assert swap.park(1000, 1.0) == first
+
+
+def test_blocks_shelved_by_order_are_fetched_by_whoever_needs_them() -> None:
+    swap = space(Tier(2, 0.001), Tier(2, 0.01))
+    assert swap.shelve([1, 2, 3]) == 3
+    assert (swap.shelved, swap.free(0), swap.free(1)) == (3, 0, 1)
+    assert swap.spent() == pytest.approx(0.012)
+    assert swap.find([9, 1, 2, 4], 1, 4) == 3
+    swap.fetch([1, 2])
+    assert swap.spent() == pytest.approx(0.002)
+    assert (swap.shelved, swap.free(0)) == (1, 2)
+
+
+def test_what_was_shelved_first_makes_room() -> None:
+    swap = space(Tier(3, 0.001))
+    assert swap.shelve([1, 2]) == 2
+    assert swap.shelve([3, 4]) == 2
+    assert swap.find([1], 0, 1) == 0
+    assert swap.find([2, 3, 4], 0, 3) == 3
+    assert swap.shelve([5, 6, 7, 8]) == 3, "none of them makes room for another"
+    swap.clear()
+    assert (swap.shelved, swap.free(0)) == (0, 3)

@@ -15,11 +15,14 @@ from pointsman.engine.api.errors import ApiError
 from pointsman.engine.api.faults import Fault, FaultBoard
 from pointsman.engine.api.intake import Intake, decoder, render_chat
 from pointsman.engine.api.requests import DetokenizeRequest, TokenizeRequest
+from pointsman.engine.core import Core
 from pointsman.engine.text.tokens import from_ids, to_ids, to_text
+from pointsman.wire.kv_orders import KvAnswer, KvOrders, KvStatus, KvTier
 
 _tokenize = decoder(TokenizeRequest)
 _detokenize = decoder(DetokenizeRequest)
 _fault = decoder(Fault)
+_kv_orders = decoder(KvOrders)
 
 Refuse = Callable[[float | None], Awaitable[None]]
 
@@ -64,13 +67,16 @@ class Control:
             web.post("/admin/faults", self.add_fault),
             web.delete("/admin/faults", self.clear_faults),
             web.post("/admin/reset", self.reset),
+            web.get("/kv", self.kv),
+            web.post("/kv/orders", self.kv_orders),
         ]
 
     async def health(self, _: web.Request) -> web.Response:
         return web.Response()
 
     async def version(self, _: web.Request) -> web.Response:
-        return json_response({"version": __version__, "emulated": True, "engine": "pointsman emulated engine"})
+        known = {"version": __version__, "emulated": True, "engine": "pointsman emulated engine"}
+        return json_response({**known, "obeys": self._driver.core.limits.obeys})
 
     async def load(self, _: web.Request) -> web.Response:
         return json_response({"server_load": self._driver.core.running + self._driver.core.waiting})
@@ -112,6 +118,17 @@ class Control:
         except ValueError as error:
             raise ApiError(str(error), param="tokens") from None
 
+    async def kv(self, _: web.Request) -> web.Response:
+        return json_response(kv_status(self._driver.core))
+
+    async def kv_orders(self, request: web.Request) -> web.Response:
+        """Carry out orders about the KV cache. 409 where the engine does not obey: nothing has been done then."""
+        orders = _kv_orders(await request.read()).orders
+        pool = self._driver.core.obedient
+        if pool is None:
+            raise ApiError("This engine takes no orders: start it with --obeys.", 409, "ConflictError")
+        return json_response(KvAnswer(tuple(self._driver.carry_out(orders)), pool.take_lost()))
+
     async def audit(self, _: web.Request) -> web.Response:
         return json_response(list(self._audit.records))
 
@@ -140,3 +157,18 @@ class Control:
             raise ApiError("Requests are running; the engine was not reset.", 409, "ConflictError")
         self._audit.records.clear()
         return json_response({"reset": True})
+
+
+def kv_status(core: Core) -> KvStatus:
+    """What the engine's KV memory holds now."""
+    pool, obedient = core.pool, core.obedient
+    tiers = core.limits.tiers
+    return KvStatus(
+        obeys=obedient is not None,
+        blocks=pool.total,
+        free=pool.free,
+        cached=pool.cached,
+        named=obedient.named if obedient is not None else 0,
+        pinned=obedient.pinned if obedient is not None else 0,
+        tiers=tuple(KvTier(tier.blocks, core.swap.free(at), tier.seconds_per_block) for at, tier in enumerate(tiers)),
+    )

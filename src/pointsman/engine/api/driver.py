@@ -1,8 +1,10 @@
 """The engine on the wall clock: a timeline that is advanced by timers, and the jobs its sequences belong to."""
 
 import asyncio
+from collections.abc import Iterable
 from math import ceil, inf
 
+from pointsman.brain.model.commands import Carried, Command
 from pointsman.clock import Clock
 from pointsman.engine.api.choice import Choice
 from pointsman.engine.api.job import Job
@@ -58,6 +60,10 @@ class Driver:
                 self.metrics.aborted()
         self._arm()
         return aborted
+
+    def carry_out(self, commands: Iterable[Command]) -> list[Carried]:
+        """Do with the KV cache what is ordered. Raises ValueError for an engine that does not obey."""
+        return self._timeline.carry_out(commands, self.now())
 
     def slow_down(self, factor: float, seconds: float | None = None) -> None:
         """Multiply the time of the steps scheduled from now on by `factor` (1: the profile's own speed).

@@ -18,6 +18,7 @@ from pointsman.engine.api.intake import Intake, decoder, prompts_of
 from pointsman.engine.api.job import Job
 from pointsman.engine.api.requests import ChatRequest, CompletionRequest, EmbeddingRequest
 from pointsman.engine.text.tokens import split
+from pointsman.wire.kv_orders import CHAIN_HEADER, unpack_links
 
 REQUEST_ID = "X-Request-Id"
 ATTEMPT = "X-Pointsman-Attempt"
@@ -70,6 +71,8 @@ class Inference:
         fault = self._meet_fault(request)
         request_id = _request_id(request)
         job = make(await request.read(), request_id)
+        if self._driver.core.limits.obeys:
+            _name(job, request_id, request.headers.get(CHAIN_HEADER, ""))
         self._record("start", request, request_id, job)
         self._driver.submit(job)
         event = "abort"
@@ -156,6 +159,16 @@ class Inference:
             completion_tokens=counts["completion_tokens"],
             bytes_sent=job.bytes_sent,
         )
+
+
+def _name(job: Job, request_id: str, chain: str) -> None:
+    """Tell the engine what orders will know the job's blocks by. Raises ApiError for a header that is none."""
+    try:
+        links = unpack_links(chain)
+    except ValueError as error:
+        raise ApiError(str(error), param=CHAIN_HEADER) from None
+    for choice in job.choices:
+        choice.sequence.links, choice.sequence.request = links, request_id
 
 
 def embed(prompt: bytes, dimensions: int) -> list[float]:
