@@ -1,7 +1,7 @@
 """Settings of `pointsman demo`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -27,11 +27,31 @@ POLICIES = (
 class DemoConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the demonstration compares, on what load, and what it leaves behind."""
 
-    policies: Annotated[Names, Meta(min_length=1, description="policies to compare, in order")] = POLICIES
+    scene: Annotated[
+        Literal["uneven", "memory-tight"],
+        Meta(description="what is shown: slow nodes of which one degrades, or engines that run out of KV memory"),
+    ] = "uneven"
+    policies: (
+        Annotated[Names, Meta(min_length=1, description="policies to compare, in order; those of the scene if absent")]
+        | None
+    ) = None
     trace: Annotated[File, Meta(description="replay this trace (Mooncake, Bailian, Azure or BurstGPT) open loop")] = ""
     lenient: Annotated[bool, Meta(description="skip and count bad rows of the trace instead of stopping")] = False
-    load: Annotated[float, Meta(gt=0, le=2, description="offered load as a share of the fleet's saturation")] = 0.7
-    seconds: Annotated[float, Meta(ge=2, le=600, description="wall seconds of load per policy")] = 11.0
+    load: (
+        Annotated[
+            float,
+            Meta(
+                gt=0, le=2, description="offered load as a share of the fleet's saturation; that of the scene if absent"
+            ),
+        ]
+        | None
+    ) = None
+    seconds: (
+        Annotated[
+            float, Meta(ge=2, le=600, description="wall seconds of load per policy; those of the scene if absent")
+        ]
+        | None
+    ) = None
     time_scale: (
         Annotated[float, Meta(gt=0, le=50, description="engine seconds per wall second; as the load allows if absent")]
         | None

@@ -59,11 +59,15 @@ _encode = msgspec.json.Encoder().encode
 class ChatClient:
     """Sends chat completions to one gateway. Its connections close with the `aiohttp` session handed in."""
 
-    def __init__(self, session: aiohttp.ClientSession, url: str, model: str, time: EngineTime) -> None:
+    def __init__(
+        self, session: aiohttp.ClientSession, url: str, model: str, time: EngineTime, *, lengths_told: bool = True
+    ) -> None:
+        """`lengths_told`: whether requests say how long their answers will be, as `max_tokens`."""
         self._session = session
         self._url = f"{url}/v1/chat/completions"
         self._model = model
         self._time = time
+        self._lengths_told = lengths_told
 
     async def ask(self, answer: Answer, request_id: str, messages: list[dict[str, str]], output_tokens: int) -> None:
         """Ask, and fill `answer` while the stream comes. A failure is noted in it, not raised."""
@@ -104,16 +108,14 @@ class ChatClient:
 
     def _body(self, messages: list[dict[str, str]], output_tokens: int) -> bytes:
         """The emulated engines obey `emulator.output_tokens`, so that every policy is asked for the same answers."""
-        return _encode(
-            {
-                "model": self._model,
-                "messages": messages,
-                "stream": True,
-                "stream_options": {"include_usage": True},
-                "max_tokens": output_tokens,
-                "emulator": {"output_tokens": output_tokens},
-            }
-        )
+        body = {
+            "model": self._model,
+            "messages": messages,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "emulator": {"output_tokens": output_tokens},
+        }
+        return _encode(body | {"max_tokens": output_tokens} if self._lengths_told else body)
 
 
 async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:

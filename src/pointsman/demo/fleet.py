@@ -1,6 +1,7 @@
 """The emulated engines of the scene, as child processes."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import aiohttp
@@ -14,6 +15,7 @@ from .scene import Scene
 from .stopwatch import EngineTime
 
 _DEFAULT = EngineConfig()
+_PREEMPTIONS = re.compile(rb"^vllm:num_preemptions_total(?:\{[^}]*\})? (\S+)", re.MULTILINE)
 
 
 class _Event(msgspec.Struct):
@@ -53,6 +55,8 @@ class Fleet:
     async def enact(self, session: aiohttp.ClientSession, time: EngineTime, seconds: float) -> None:
         """The fault of the scene at its moments of a run of `seconds` engine seconds."""
         fault = self.scene.fault
+        if fault is None:
+            return
         url = f"{self.urls[fault.node]}/admin/faults"
         await time.until(fault.begins * seconds)
         await call(session, "POST", url, {"kind": "slow", "factor": fault.factor})
@@ -66,6 +70,11 @@ class Fleet:
             events = msgspec.json.decode(await call(session, "GET", f"{url}/admin/audit"), type=list[_Event])
             places |= {event.request_id: name for event in events}
         return places
+
+    async def preemptions(self, session: aiohttp.ClientSession) -> int:
+        """How many streams the engines have put back since the last `reset()`, by their own metrics."""
+        texts = await asyncio.gather(*(call(session, "GET", f"{url}/metrics") for url in self.urls.values()))
+        return sum(int(float(count)) for text in texts for count in _PREEMPTIONS.findall(text))
 
     def check(self) -> None:
         """Raises DemoError if an engine has died."""

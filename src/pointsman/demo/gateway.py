@@ -1,8 +1,9 @@
 """A gateway for one policy, as a child process that knows the engines' addresses and nothing else about them."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import aiohttp
 import msgspec
@@ -16,6 +17,7 @@ from .errors import DemoError
 from .http import POLL_S, READY_WITHIN_S, call, until_ready
 
 LEAVE_WITHIN_S = 0.5
+NOTHING: Mapping[str, float | str] = MappingProxyType({})
 MORE_SECONDS = ("hold_above",)  # settings that count seconds without saying so in their name
 
 
@@ -27,13 +29,19 @@ class Gateway:
     """`pointsman serve` with one policy. `start()`, then `end()`."""
 
     def __init__(
-        self, policy: str, time_scale: float, engines: Iterable[str], folder: Path, journals: Path | None = None
+        self,
+        policy: str,
+        time_scale: float,
+        engines: Iterable[str],
+        folder: Path,
+        journals: Path | None = None,
+        brain: Mapping[str, float | str] = NOTHING,
     ) -> None:
         data, admin = free_ports(2)
         self.url = f"http://127.0.0.1:{data}"
         self._admin = f"http://127.0.0.1:{admin}"
         config = folder / f"{policy}.toml"
-        config.write_text(settings_text(policy, time_scale, data, admin, engines, journals))
+        config.write_text(settings_text(policy, time_scale, data, admin, engines, journals, brain))
         self.child = Child(f"gateway-{policy}", ["serve", "--config", str(config)], folder)
 
     async def start(self, session: aiohttp.ClientSession, check: Callable[[], None]) -> None:
@@ -57,16 +65,22 @@ class Gateway:
 
 
 def settings_text(
-    policy: str, time_scale: float, data: int, admin: int, engines: Iterable[str], journals: Path | None = None
+    policy: str,
+    time_scale: float,
+    data: int,
+    admin: int,
+    engines: Iterable[str],
+    journals: Path | None = None,
+    brain: Mapping[str, float | str] = NOTHING,
 ) -> str:
     """The gateway's configuration file.
 
     The gateway lives in wall time, the engines live `time_scale` times faster: so all its patience and memory, given in
     seconds, is divided by the scale, but not its longest request. There is no slow start, since the engines have been
-    up for long.
+    up for long. `brain`: settings other than the usual.
     """
-    usual = BrainSettings()
-    brain = _hastened(usual, time_scale) | {"slow_start_s": 0.0, "lease_s": usual.lease_s}
+    settings = msgspec.convert(dict(brain), BrainSettings)
+    table = dict(brain) | _hastened(settings, time_scale) | {"slow_start_s": 0.0, "lease_s": settings.lease_s}
     parameters = _hastened(build(policy), time_scale)
     return "\n".join(
         [
@@ -75,7 +89,7 @@ def settings_text(
             f'policy = "{policy}"',
             *([f"journal = {str(journals / policy) + '.jsonl'!r}"] if journals else []),
             *_table("timeouts", {"lame_duck_s": 0.0}),
-            *_table("brain", brain),
+            *_table("brain", table),
             *_table(f"policies.{policy}", parameters),
             *(f'[[nodes]]\nurl = "{url}"' for url in engines),
             "",
@@ -89,5 +103,5 @@ def _hastened(settings: BrainSettings | Policy, time_scale: float) -> dict[str, 
     return {name: getattr(settings, name) / time_scale for name in names}
 
 
-def _table(name: str, values: dict[str, float]) -> list[str]:
+def _table(name: str, values: Mapping[str, float | str]) -> list[str]:
     return [f"[{name}]", *(f"{key} = {value!r}" for key, value in values.items())]

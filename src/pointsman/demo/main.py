@@ -27,12 +27,10 @@ from pointsman.observe.table import MARKS, comparison_table
 from pointsman.workload.rows import TraceError
 
 from .errors import DemoError
-from .plan import planned
+from .plan import load_of, planned, policies_of
 from .progress import progress
 from .result import Result, Round
 from .run import Plan, compare
-
-TITLE = "Policies on an uneven fleet, one node of which degrades and recovers"
 
 
 def main(config: DemoConfig) -> int:
@@ -56,7 +54,7 @@ def main(config: DemoConfig) -> int:
 
 def _check(config: DemoConfig) -> None:
     """What can be known to be wrong before two minutes are spent. Raises ConfigError or MissingExtra."""
-    for policy in config.policies:
+    for policy in config.policies or ():
         try:
             build(policy)
         except UnknownPolicy as error:
@@ -78,7 +76,7 @@ def _measured(config: DemoConfig, err: Console) -> Result:
         workload=plan.demand.description,
         remarks=plan.demand.notes,
         saturation_rps=saturation,
-        load=config.load,
+        load=load_of(config),
         seed=config.seed,
         time_scale=plan.time_scale,
         cpus=os.cpu_count() or 1,
@@ -87,10 +85,10 @@ def _measured(config: DemoConfig, err: Console) -> Result:
 
 def _compared(plan: Plan, config: DemoConfig, err: Console) -> list[Round]:
     with (
-        progress(config.policies, plan.seconds, err) as tick,
+        progress(policies_of(config), plan.seconds, err) as tick,
         tempfile.TemporaryDirectory(prefix="pointsman-demo-") as folder,
     ):
-        return _run(compare(plan, config.policies, Path(folder), tick))
+        return _run(compare(plan, policies_of(config), Path(folder), tick))
 
 
 def _run(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
@@ -121,24 +119,28 @@ def _tell(config: DemoConfig, result: Result, err: Console) -> None:
 def _print(result: Result, out: Console) -> None:
     """The table, what must not be missed, and what was measured. In a pipe, no cell can be bold, so none is said to."""
     marks = MARKS if out.is_terminal and out.color_system else ""
-    rows = rows_of([one.figures for one in result.rounds])
-    out.print(comparison_table(rows, title=TITLE, caption=f"{result.caption()}\n{ARROWS} {marks}"))
+    scene = result.scene
+    rows = rows_of([one.figures for one in result.rounds], scene.columns)
+    caption = f"{result.caption()}\n{ARROWS} {marks}"
+    out.print(comparison_table(rows, title=scene.title, caption=caption, columns=scene.columns))
     for style, sentences in (("yellow", result.findings()), ("dim", result.notes())):
         if sentences:
             out.print("", *sentences, sep="\n", style=style, markup=False, highlight=False)
 
 
 def _page(result: Result) -> Page:
-    fault, seconds = result.scene.fault, result.window.end_s
+    scene, seconds = result.scene, result.window.end_s
+    fault = scene.fault
     return Page(
-        title=TITLE,
+        title=scene.title,
         made=f"Made by Pointsman {__version__} on {datetime.fromtimestamp(unix_seconds()):%Y-%m-%d at %H:%M}.",
         caption=result.caption(),
         findings=tuple(result.findings()),
         notes=tuple(result.notes()),
         runs=tuple(PageRun(one.figures, one.samples) for one in result.rounds),
-        nodes=tuple(node.name for node in result.scene.nodes),
+        nodes=tuple(node.name for node in scene.nodes),
         seconds=seconds,
         window=result.window,
-        disturbance=Disturbance(fault.node, fault.begins * seconds, fault.ends * seconds),
+        disturbance=Disturbance(fault.node, fault.begins * seconds, fault.ends * seconds) if fault else None,
+        columns=scene.columns,
     )

@@ -10,7 +10,7 @@ from pointsman.workload.rows import Trace
 from pointsman.workload.traces import leading
 
 from .run import Plan
-from .scene import ENGINE, SCENE, Scene
+from .scene import ENGINE, SCENES, Scene
 from .sessions import session_demand
 from .traced import trace_demand, trace_samples
 
@@ -25,15 +25,27 @@ ROUNDS = 5
 
 def planned(config: DemoConfig, trace: Trace | None) -> tuple[Plan, float]:
     """The plan, and the saturation rate (requests per engine second) of the undisturbed fleet it is built on."""
-    saturation = scene_saturation(SCENE, _first_samples(config, trace))
-    scale = config.time_scale or time_scale_for(config.load * saturation)
-    seconds = config.seconds * scale
+    scene = SCENES[config.scene]
+    load = load_of(config)
+    saturation = scene_saturation(scene, _first_samples(config, scene, trace))
+    scale = config.time_scale or time_scale_for(load * saturation)
+    seconds = (config.seconds or scene.seconds) * scale
     if trace:
-        saturation = _trace_saturation(trace, config.load, seconds)
-        demand = trace_demand(trace, config.load * saturation, seconds, MOST_TOKENS)
+        saturation = _trace_saturation(scene, trace, load, seconds)
+        demand = trace_demand(trace, load * saturation, seconds, MOST_TOKENS)
     else:
-        demand = session_demand(config.seed, config.load * saturation, seconds)
-    return Plan(SCENE, demand, seconds, scale, journal_folder(config)), saturation
+        demand = session_demand(config.seed, load * saturation, seconds, scene.clients, MOST_TOKENS)
+    return Plan(scene, demand, seconds, scale, journal_folder(config)), saturation
+
+
+def load_of(config: DemoConfig) -> float:
+    """The load asked for, or the scene's."""
+    return config.load or SCENES[config.scene].load
+
+
+def policies_of(config: DemoConfig) -> tuple[str, ...]:
+    """The policies asked for, or the scene's."""
+    return config.policies or SCENES[config.scene].policies
 
 
 def time_scale_for(requests_per_second: float) -> float:
@@ -49,18 +61,18 @@ def scene_saturation(scene: Scene, samples: Sequence[Sample]) -> float:
     return fleet_saturation((profile_of(node.engine()) for node in scene.nodes), samples)
 
 
-def _first_samples(config: DemoConfig, trace: Trace | None) -> list[Sample]:
+def _first_samples(config: DemoConfig, scene: Scene, trace: Trace | None) -> list[Sample]:
     if trace:
         return trace_samples(leading(trace, FIRST_GUESS_ROWS), MOST_TOKENS, ENGINE.block_size)
-    return session_samples(config.seed, ENGINE.block_size)
+    return session_samples(config.seed, ENGINE.block_size, (scene.clients,), MOST_TOKENS)
 
 
-def _trace_saturation(trace: Trace, load: float, seconds: float) -> float:
+def _trace_saturation(scene: Scene, trace: Trace, load: float, seconds: float) -> float:
     """Of the very rows that will be replayed. Their number follows from it, so it is approached in half steps."""
     rows = FIRST_GUESS_ROWS
     saturation = 0.0
     for _ in range(ROUNDS):
         samples = trace_samples(leading(trace, rows), MOST_TOKENS, ENGINE.block_size)
-        saturation = scene_saturation(SCENE, samples)
+        saturation = scene_saturation(scene, samples)
         rows = max(2, round((rows + load * saturation * seconds) / 2))
     return saturation

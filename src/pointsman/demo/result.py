@@ -6,9 +6,8 @@ import msgspec
 
 from pointsman.observe.comparison import Figures, Sample, Window
 
-from .scene import Scene
+from .scene import Fault, Scene
 
-LATENESS_BOUND_S = 0.1  # engine seconds at P99: a tenth of the differences the comparison is about
 CPU_BOUND = 0.9  # of all cores together: beyond it, the machine is what is measured
 
 
@@ -60,8 +59,9 @@ class Result(msgspec.Struct, frozen=True):
         """Reasons not to believe the figures; empty when they are sound."""
         busiest = max((one.cpu.total for one in self.rounds), default=0.0)
         found = []
-        if self.lateness_p99_s > LATENESS_BOUND_S:
-            found.append(f"the client itself sent requests {self.lateness_p99_s:.2f} s late (bound {LATENESS_BOUND_S})")
+        bound = self.scene.lateness_bound_s
+        if self.lateness_p99_s > bound:
+            found.append(f"the client itself sent requests {self.lateness_p99_s:.2f} s late (bound {bound})")
         if busiest > CPU_BOUND * self.cpus:
             found.append(f"the machine was busy: {busiest:.1f} of {self.cpus} cores")
         return found
@@ -81,10 +81,8 @@ class Result(msgspec.Struct, frozen=True):
     def notes(self) -> list[str]:
         """What was measured on what, finished sentences."""
         nodes = ", ".join(f"{node.name} {node.speed:.2f}×" for node in self.scene.nodes)
-        fault = self.scene.fault
         return [
-            f"Fleet: emulated engines ({nodes}) behind real sockets on {self.cpus} CPUs; {fault.node} is "
-            f"{fault.factor:g} times slower between {fault.begins:.0%} and {fault.ends:.0%} of the run.",
+            f"Fleet: emulated engines ({nodes}) behind real sockets on {self.cpus} CPUs{_told(self.scene.fault)}.",
             f"Load: {self.workload}; {self.load:.0%} of a saturation of {self.saturation_rps:.2f} requests/s, seed "
             f"{self.seed}, measured from {self.window.start_s:.0f} s to {self.window.end_s:.0f} s.",
             "Saturation: what the undisturbed fleet would finish with always enough to do and every prefix seen before "
@@ -92,7 +90,7 @@ class Result(msgspec.Struct, frozen=True):
             "The gateway's own guards (a cap of requests per node, a queue, health) act under every policy, so each "
             "does better here than its bare rule would; their time constants are divided by the time scale.",
             f"Client lateness P99: {1000 * self.lateness_p99_s:.0f} ms.",
-            *(f"{remark}." for remark in self.remarks),
+            *(f"{remark}." for remark in (*self.scene.remarks, *self.remarks)),
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -110,19 +108,29 @@ class Result(msgspec.Struct, frozen=True):
             ],
             "seconds_are": f"engine seconds (wall × {self.time_scale:g})",
             "workload": self.workload,
-            "notes": list(self.remarks),
+            "notes": [*self.scene.remarks, *self.remarks],
             "saturation_rps": self.saturation_rps,
             "load": self.load,
             "seed": self.seed,
             "time_scale": self.time_scale,
             "window_s": [self.window.start_s, self.window.end_s],
-            "fleet": msgspec.to_builtins(self.scene.nodes),
+            "fleet": [
+                {"name": node.name, "speed": node.speed, "kv_blocks": node.kind.kv_blocks} for node in self.scene.nodes
+            ],
+            "scene": self.scene.name,
             "fault": msgspec.to_builtins(self.scene.fault),
             "cpus": self.cpus,
             "client_lateness_p99_s": self.lateness_p99_s,
             "sound": not self.doubts(),
             "doubts": self.doubts(),
         }
+
+
+def _told(fault: Fault | None) -> str:
+    if fault is None:
+        return ""
+    during = f"between {fault.begins:.0%} and {fault.ends:.0%} of the run"
+    return f"; {fault.node} is {fault.factor:g} times slower {during}"
 
 
 def _overtaken(one: Round) -> str:

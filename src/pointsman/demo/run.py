@@ -10,11 +10,12 @@ import msgspec
 import numpy as np
 
 from pointsman.clock import WallClock
-from pointsman.observe.comparison import Sample, Window, figures
+from pointsman.observe.comparison import Sample, Window
 
 from .children import own_cpu_seconds
 from .client import ChatClient
 from .demand import Demand
+from .figures import figures
 from .fleet import Fleet
 from .gateway import Gateway
 from .replay import Asked, Replay
@@ -66,14 +67,14 @@ async def _round(
     plan: Plan, policy: str, fleet: Fleet, session: aiohttp.ClientSession, folder: Path, tick: Tick
 ) -> Round:
     await fleet.reset(session)
-    gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder, plan.journals)
+    gateway = Gateway(policy, plan.time_scale, fleet.urls.values(), folder, plan.journals, plan.scene.brain)
     try:
         await gateway.start(session, fleet.check)
         before = _cpu(gateway, fleet)
         time = EngineTime(WallClock(), plan.time_scale)
         asked = await _replayed(plan, policy, fleet, gateway, session, time, tick)
         usage = _usage(before, _cpu(gateway, fleet), time.now() / plan.time_scale)
-        return _judged(plan, policy, asked, await fleet.served(session), usage)
+        return _judged(plan, policy, asked, await fleet.served(session), await fleet.preemptions(session), usage)
     finally:
         gateway.end()
 
@@ -87,7 +88,7 @@ async def _replayed(
     time: EngineTime,
     tick: Tick,
 ) -> list[Asked]:
-    client = ChatClient(session, gateway.url, ENGINE.profile, time)
+    client = ChatClient(session, gateway.url, ENGINE.profile, time, lengths_told=plan.scene.lengths_told)
     replay = Replay(client, time, plan.seconds, policy)
 
     def watch(now_s: float) -> None:
@@ -119,12 +120,14 @@ def _usage(before: Usage, after: Usage, wall_s: float) -> Usage:
     )
 
 
-def _judged(plan: Plan, policy: str, asked: list[Asked], places: dict[str, str], usage: Usage) -> Round:
+def _judged(
+    plan: Plan, policy: str, asked: list[Asked], places: dict[str, str], preemptions: int, usage: Usage
+) -> Round:
     samples = tuple(_sample(one, places) for one in asked)
     failed = [one.answer.problem for one in asked if not one.answer.complete]
     problems = Counter(filter(None, failed))
     return Round(
-        figures=figures(policy, samples, plan.window, plan.scene.capacity()),
+        figures=figures(policy, samples, plan.window, plan.scene.capacity(), preemptions),
         samples=samples,
         cpu=usage,
         lateness_p99_s=float(np.quantile([one.late_s for one in asked], 0.99)) if asked else 0.0,

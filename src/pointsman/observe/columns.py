@@ -6,6 +6,7 @@ out of the contest in every column but its success: it would be judged by the ea
 """
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -34,6 +35,17 @@ class Column(msgspec.Struct, frozen=True):
     def measure(self) -> str:
         """The unit, and as an arrow which way is better."""
         return self.unit + {"lower": " ↓", "higher": " ↑", None: ""}[self.better]
+
+
+def named(field: str, scale: float = 1.0) -> Callable[[Figures], float | None]:
+    """Reads a field, which only some kinds of figures may have, in other units perhaps."""
+    read = attrgetter(field)
+
+    def figure(row: Figures) -> float | None:
+        value = read(row)
+        return None if value is None else scale * value
+
+    return figure
 
 
 def _percent(share: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from .columns import COLUMNS, Column
 from .comparison import Figures, Sample, Window
 
 
@@ -23,7 +24,8 @@ class Disturbance(msgspec.Struct, frozen=True):
 class Page(msgspec.Struct, frozen=True):
     """A report's content. Sentences: `caption` and `made` stand above the table, `findings` right below, `notes` last.
 
-    `nodes`: in the order to show them; `seconds`: length of each run; `window`: what counted.
+    `nodes`: in the order to show them; `seconds`: length of each run; `window`: what counted; `columns`: of
+    the table.
     """
 
     title: str
@@ -36,3 +38,4 @@ class Page(msgspec.Struct, frozen=True):
     seconds: float
     window: Window
     disturbance: Disturbance | None = None
+    columns: tuple[Column, ...] = COLUMNS

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .columns import ARROWS, COLUMNS, TIE, rows_of
+from .columns import ARROWS, TIE, rows_of
 from .page import Page
 from .pages import filled, heading_of
 
@@ -20,8 +20,8 @@ def _content(page: Page) -> dict[str, Any]:
         "page": page,
         "arrows": ARROWS,
         "tie": f"{TIE:.0%}",
-        "headings": [heading_of(column) for column in COLUMNS],
-        "rows": rows_of(measured),
+        "headings": [heading_of(column) for column in page.columns],
+        "rows": rows_of(measured, page.columns),
         "bars": figures.bars_svg(page),
         "curves": figures.cdf_svg(page),
         "lines": drawing.lines([row.name for row in measured]),

@@ -1,37 +1,23 @@
 """How policies stand beside each other: means over seeds, their intervals, and who is best or ties with it."""
 
-from collections.abc import Callable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 
 import msgspec
 
-from pointsman.observe.columns import SUCCESS, Cell, Column, Row, best, cell
-from pointsman.observe.comparison import Figures
+from pointsman.observe.columns import SUCCESS, Cell, Column, Row, best, cell, named
 from pointsman.sim.statistics import Interval, bootstrap
 from pointsman.sim.summary import Summary, mean_of
 from pointsman.simulate.cases import Measured
 
-
-def _figure(field: str, scale: float = 1.0) -> Callable[[Figures], float | None]:
-    """Reads a field of a `Summary`, in other units perhaps."""
-    read = attrgetter(field)
-
-    def figure(row: Figures) -> float | None:
-        value = read(row)
-        return None if value is None else scale * value
-
-    return figure
-
-
-GOODPUT = Column(("good-", "put"), "/s", _figure("goodput_rps"), ".2f", "higher")
-IN_SLO = Column(("in", "SLO"), "%", _figure("in_slo", 100), ".1f", "higher")
-TTFT_MEAN = Column(("TTFT", "mean"), "s", _figure("ttft_mean_s"), ".2f", "lower")
-TTFT_P99 = Column(("TTFT", "P99"), "s", _figure("ttft_p99_s"), ".2f", "lower")
-TPOT_P99 = Column(("TPOT", "P99"), "ms", _figure("tpot_p99_s", 1000), ".0f", "lower")
-E2E_P50 = Column(("E2E", "P50"), "s", _figure("e2e_p50_s"), ".1f", "lower")
-E2E_P99 = Column(("E2E", "P99"), "s", _figure("e2e_p99_s"), ".0f", "lower")
-HITS = Column(("hits", ""), "%", _figure("hit_ratio", 100), ".0f", "higher")
-BUSY = Column(("busy", ""), "%", _figure("busy", 100), ".0f")
+GOODPUT = Column(("good-", "put"), "/s", named("goodput_rps"), ".2f", "higher")
+IN_SLO = Column(("in", "SLO"), "%", named("in_slo", 100), ".1f", "higher")
+TTFT_MEAN = Column(("TTFT", "mean"), "s", named("ttft_mean_s"), ".2f", "lower")
+TTFT_P99 = Column(("TTFT", "P99"), "s", named("ttft_p99_s"), ".2f", "lower")
+TPOT_P99 = Column(("TPOT", "P99"), "ms", named("tpot_p99_s", 1000), ".0f", "lower")
+E2E_P50 = Column(("E2E", "P50"), "s", named("e2e_p50_s"), ".1f", "lower")
+E2E_P99 = Column(("E2E", "P99"), "s", named("e2e_p99_s"), ".0f", "lower")
+HITS = Column(("hits", ""), "%", named("hit_ratio", 100), ".0f", "higher")
+BUSY = Column(("busy", ""), "%", named("busy", 100), ".0f")
 
 FEW = (SUCCESS, IN_SLO, GOODPUT, TTFT_MEAN, TTFT_P99, TPOT_P99, E2E_P99, HITS, BUSY)
 """What fits into 80 characters."""
@@ -40,34 +26,34 @@ MANY = (
     SUCCESS,
     IN_SLO,
     GOODPUT,
-    Column(("through-", "put"), "/s", _figure("throughput_rps"), ".2f", "higher"),
+    Column(("through-", "put"), "/s", named("throughput_rps"), ".2f", "higher"),
     TTFT_MEAN,
-    Column(("TTFT", "P50"), "s", _figure("ttft_p50_s"), ".2f", "lower"),
-    Column(("TTFT", "P90"), "s", _figure("ttft_p90_s"), ".2f", "lower"),
+    Column(("TTFT", "P50"), "s", named("ttft_p50_s"), ".2f", "lower"),
+    Column(("TTFT", "P90"), "s", named("ttft_p90_s"), ".2f", "lower"),
     TTFT_P99,
-    Column(("TTFT P99,", "longest 10 %"), "s", _figure("ttft_longest_p99_s"), ".2f", "lower"),
-    Column(("TPOT", "mean"), "ms", _figure("tpot_mean_s", 1000), ".1f", "lower"),
+    Column(("TTFT P99,", "longest 10 %"), "s", named("ttft_longest_p99_s"), ".2f", "lower"),
+    Column(("TPOT", "mean"), "ms", named("tpot_mean_s", 1000), ".1f", "lower"),
     TPOT_P99,
-    Column(("worst gap,", "mean"), "ms", _figure("gap_mean_s", 1000), ".0f", "lower"),
-    Column(("worst gap,", "P99"), "ms", _figure("gap_p99_s", 1000), ".0f", "lower"),
-    Column(("E2E", "mean"), "s", _figure("e2e_mean_s"), ".2f", "lower"),
+    Column(("worst gap,", "mean"), "ms", named("gap_mean_s", 1000), ".0f", "lower"),
+    Column(("worst gap,", "P99"), "ms", named("gap_p99_s", 1000), ".0f", "lower"),
+    Column(("E2E", "mean"), "s", named("e2e_mean_s"), ".2f", "lower"),
     E2E_P50,
     E2E_P99,
-    Column(("slow-", "down"), "×", _figure("slowdown_mean"), ".2f", "lower"),
-    Column(("wait", "mean"), "ms", _figure("wait_mean_s", 1000), ".0f", "lower"),
-    Column(("wait", "P99"), "ms", _figure("wait_p99_s", 1000), ".0f", "lower"),
-    Column(("long", "dialogues"), "%", _figure("long_dialogues", 100), ".1f", "higher"),
+    Column(("slow-", "down"), "×", named("slowdown_mean"), ".2f", "lower"),
+    Column(("wait", "mean"), "ms", named("wait_mean_s", 1000), ".0f", "lower"),
+    Column(("wait", "P99"), "ms", named("wait_p99_s", 1000), ".0f", "lower"),
+    Column(("long", "dialogues"), "%", named("long_dialogues", 100), ".1f", "higher"),
     HITS,
-    Column(("node time", "per token"), "ms", _figure("node_ms_per_token"), ".2f", "lower"),
+    Column(("node time", "per token"), "ms", named("node_ms_per_token"), ".2f", "lower"),
     BUSY,
-    Column(("work", "imbalance"), "CV", _figure("imbalance"), ".2f"),
-    Column(("in flight,", "spread"), "sd", _figure("in_flight_sd"), ".1f"),
-    Column(("in flight,", "spread"), "CV", _figure("in_flight_cv"), ".2f"),
-    Column(("pre-", "emptions"), "", _figure("preemptions"), ".0f", "lower"),
-    Column(("evic-", "tions"), "blocks", _figure("evictions"), ".0f"),
-    Column(("for-", "wards"), "", _figure("forwards"), ".0f"),
-    Column(("re-", "tries"), "", _figure("retries"), ".0f", "lower"),
-    Column(("inter-", "ruptions"), "", _figure("interruptions"), ".0f", "lower"),
+    Column(("work", "imbalance"), "CV", named("imbalance"), ".2f"),
+    Column(("in flight,", "spread"), "sd", named("in_flight_sd"), ".1f"),
+    Column(("in flight,", "spread"), "CV", named("in_flight_cv"), ".2f"),
+    Column(("pre-", "emptions"), "", named("preemptions"), ".0f", "lower"),
+    Column(("evic-", "tions"), "blocks", named("evictions"), ".0f"),
+    Column(("for-", "wards"), "", named("forwards"), ".0f"),
+    Column(("re-", "tries"), "", named("retries"), ".0f", "lower"),
+    Column(("inter-", "ruptions"), "", named("interruptions"), ".0f", "lower"),
 )
 """Everything a comparison tells of a policy in one number."""
 

@@ -29,7 +29,7 @@ def stream(events):
     )
 
 
-async def asked(payload, status=200, pieces=1):
+async def asked(payload, status=200, pieces=1, lengths_told=True):
     """Ask a server that answers with `payload`, in that many pieces; returns the answer and the request's body."""
     seen = {}
 
@@ -54,7 +54,7 @@ async def asked(payload, status=200, pieces=1):
     result = Answer(sent_s=time.now())
     try:
         async with aiohttp.ClientSession() as session:
-            client = ChatClient(session, f"http://127.0.0.1:{port}", "m", time)
+            client = ChatClient(session, f"http://127.0.0.1:{port}", "m", time, lengths_told=lengths_told)
             await client.ask(result, "r-1", [{"role": "user", "content": "hi"}], 2)
     finally:
         await runner.cleanup()
@@ -72,6 +72,13 @@ async def test_a_good_stream_in_any_pieces(pieces):
     assert seen["id"] == "r-1"
     assert seen["body"]["emulator"] == {"output_tokens": 2}
     assert seen["body"]["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_the_gateway_hears_of_the_length_only_where_clients_know_it(told):
+    _, seen = await asked(stream(GOOD), lengths_told=told)
+    assert seen["body"].get("max_tokens") == (2 if told else None)
+    assert seen["body"]["emulator"] == {"output_tokens": 2}
 
 
 async def test_the_role_chunk_is_no_first_token():

@@ -30,3 +30,10 @@ def test_patience_and_memory_shrink_with_the_time_scale():
     assert config.brain.window == BrainSettings().window
     assert config.policies["hybrid"]["response_limit_s"] == pytest.approx(0.4)
     assert written("fastest_completion")["policies"]["fastest_completion"]["hold_above"] == pytest.approx(0.4)
+
+
+def test_a_scene_s_own_settings_are_hastened_like_the_usual():
+    text = settings_text("greedy", 5.0, 1, 2, ["http://127.0.0.1:3"], brain={"queue_timeout_s": 300.0, "order": "edf"})
+    config = msgspec.convert(tomllib.loads(text), ServeConfig)
+    assert (config.brain.queue_timeout_s, config.brain.order) == (60.0, "edf")
+    assert config.brain.lease_s == BrainSettings().lease_s

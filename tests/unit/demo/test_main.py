@@ -8,9 +8,11 @@ from pointsman.config.demo import DemoConfig
 from pointsman.config.flags import ConfigError
 from pointsman.demo import main as command
 from pointsman.demo.errors import DemoError
+from pointsman.demo.figures import figures
 from pointsman.demo.main import main
 from pointsman.demo.result import Round, Usage
-from pointsman.observe.comparison import Sample, figures
+from pointsman.demo.scene import MEMORY_TIGHT
+from pointsman.observe.comparison import Sample
 
 POLICIES = ("round_robin", "jffc")
 
@@ -20,7 +22,9 @@ def measured(monkeypatch):
     """Rounds without engines: the comparison is replaced by a made-up one."""
 
     async def compare(plan, policies, folder, tick):
-        samples = tuple(Sample(float(k), k + 0.5, k + 2.0, True, 100, 40, 20, "fast-1") for k in range(40))
+        samples = tuple(
+            Sample(float(k), k + 0.5, k + 2.0, True, 100, 40, 20, plan.scene.nodes[0].name) for k in range(40)
+        )
         for policy in policies:
             tick(policy, plan.seconds)
         capacity = plan.scene.capacity()
@@ -98,3 +102,13 @@ def test_a_run_that_ends_early_says_why(monkeypatch, capsys, error, status):
     monkeypatch.setattr(command, "compare", compare)
     assert main(DemoConfig(policies=POLICIES)) == status
     assert ("an engine died" if status == 1 else "interrupted") in capsys.readouterr().err
+
+
+def test_a_scene_has_policies_and_columns_of_its_own(measured, capsys):
+    assert main(DemoConfig(scene="memory-tight")) == 0
+    out = capsys.readouterr().out
+    rows = [line.split()[0] for line in out.splitlines() if line.startswith(MEMORY_TIGHT.policies)]
+    assert rows[: len(MEMORY_TIGHT.policies)] == list(MEMORY_TIGHT.policies)
+    assert "empted" in out
+    assert "goodput: answers per second" in out.replace("\n", " ").lower()
+    assert "times slower" not in out

@@ -3,8 +3,8 @@
 import pytest
 
 from pointsman.config.demo import DemoConfig
-from pointsman.demo.plan import planned, scene_saturation, time_scale_for
-from pointsman.demo.scene import SCENE, Fault, Node, Scene
+from pointsman.demo.plan import load_of, planned, policies_of, scene_saturation, time_scale_for
+from pointsman.demo.scene import MEMORY_TIGHT, SCENE, Fault, Node, Scene
 from pointsman.demo.traced import trace_samples
 from pointsman.sim.saturation import session_samples
 from pointsman.workload.rows import Trace, TraceRow
@@ -50,3 +50,15 @@ def test_a_trace_is_loaded_by_the_rows_that_are_replayed():
 def test_a_run_waits_as_long_as_a_long_answer_may_take():
     plan, _ = planned(DemoConfig(), Trace("t", "azure", tuple(TraceRow(float(k), 100, 300) for k in range(50))))
     assert plan.drain_s == pytest.approx(30.0)
+
+
+def test_a_scene_says_what_is_asked_of_it_unless_the_user_does():
+    config = DemoConfig(scene="memory-tight")
+    plan, saturation = planned(config, None)
+    assert (load_of(config), policies_of(config)) == (MEMORY_TIGHT.load, MEMORY_TIGHT.policies)
+    assert plan.seconds == MEMORY_TIGHT.seconds * plan.time_scale
+    assert saturation < planned(DemoConfig(), None)[1]
+    assert max(line.output_tokens for one in plan.demand.dialogues for line in one.lines) > 8_000
+    other = DemoConfig(scene="memory-tight", load=0.5, policies=("jffc",), seconds=3.0)
+    assert (load_of(other), policies_of(other)) == (0.5, ("jffc",))
+    assert planned(other, None)[0].seconds == pytest.approx(3.0 * planned(other, None)[0].time_scale)

@@ -2,9 +2,10 @@
 
 import msgspec
 
+from pointsman.demo.figures import figures
 from pointsman.demo.result import Result, Round, Usage
 from pointsman.demo.scene import SCENE
-from pointsman.observe.comparison import Sample, Window, figures
+from pointsman.observe.comparison import Sample, Window
 
 WINDOW = Window(10.0, 40.0)
 

@@ -70,6 +70,9 @@ async def stage(monkeypatch):
         async def served(self, session):
             return {f"{log[-1].split()[-1]}-{k}-0": "fast-1" for k in range(20)}
 
+        async def preemptions(self, session):
+            return 3
+
         def check(self):
             pass
 
@@ -77,7 +80,7 @@ async def stage(monkeypatch):
             log.append("fleet ends")
 
     class Gateway:
-        def __init__(self, policy, scale, engines, folder, journals):
+        def __init__(self, policy, scale, engines, folder, journals, brain):
             self.policy, self.url, self.child = policy, address, Child()
 
         async def start(self, session, check):
@@ -109,6 +112,7 @@ async def test_samples_know_node_usage_and_moments(stage, tmp_path):
     assert (sample.node, sample.ok, sample.prompt_tokens, sample.cached_tokens) == ("fast-1", True, 8, 2)
     assert sample.sent_s == 2.0
     assert one.figures.requests == sum(PLAN.window.holds(k / 2) for k in range(20))
+    assert one.figures.preemptions == 3
     assert one.problems == ()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.demo.scene import SCENE, Fault, Node, Scene
+from pointsman.demo.scene import MEMORY_TIGHT, SCENE, SCENES, Fault, Node, Scene
 
 
 def test_a_fault_costs_capacity_in_proportion_to_its_length():
@@ -21,3 +21,12 @@ def test_an_engine_takes_its_node_s_speed():
     engine = Node("slow", 1 / 3).engine(port=7, time_scale=10.0)
     assert (engine.port, engine.time_scale) == (7, 10.0)
     assert engine.speed == pytest.approx(1 / 3, abs=1e-5)
+
+
+def test_memory_is_what_the_tight_fleet_lacks():
+    assert MEMORY_TIGHT.capacity() == {node.name: 1.0 for node in MEMORY_TIGHT.nodes}
+    engine = MEMORY_TIGHT.nodes[0].engine()
+    longest = MEMORY_TIGHT.clients.output.most
+    assert engine.kv_blocks * engine.block_size < 4 * longest
+    assert {*SCENES} == {"uneven", "memory-tight"}
+    assert all(SCENES[name].name == name for name in SCENES)

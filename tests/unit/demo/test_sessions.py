@@ -26,3 +26,12 @@ def test_texts_have_the_lengths_drawn():
     dialogue = session_demand(1, 8.0, 20.0).dialogues[0]
     assert len(dialogue.system) % WORD_BYTES == 0
     assert 512 <= len(dialogue.system) / WORD_BYTES <= 4096
+
+
+def test_a_dialogue_ends_before_what_no_engine_would_take():
+    whole = session_demand(1, 8.0, 60.0)
+    cut = session_demand(1, 8.0, 60.0, most_tokens=4_000)
+    assert [len(one.lines) for one in cut.dialogues] != [len(one.lines) for one in whole.dialogues]
+    assert all(
+        one.lines == before.lines[: len(one.lines)] for one, before in zip(cut.dialogues, whole.dialogues, strict=True)
+    )
