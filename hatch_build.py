@@ -6,7 +6,8 @@ holds both: without its library a module would simply be run from its source. No
 
 What is compiled stands in pyproject.toml. Left out by rule are modules that define a `msgspec.Struct` or a dataclass:
 mypyc drops the keywords of a class, `frozen=True` among them, and a dataclass that is compiled has no defaults on its
-class. So values have modules of their own where what works on them is hot.
+class. So values have modules of their own where what works on them is hot. Values that are made on the data path and
+written nowhere are plain classes; where nothing they refer to leads back to them, they are marked as acyclic.
 
 POINTSMAN_COMPILE says what happens where it cannot be done: "auto", the default, makes a wheel that runs interpreted,
 "always" fails, and "never" does not even try.
@@ -92,7 +93,9 @@ def chosen(package: Path, compiled: list[str], interpreted: list[str]) -> Iterat
 def _defines_values(module: ast.Module) -> bool:
     """Whether a class of it is a Struct (by its keywords, or its base) or a dataclass."""
     return any(
-        node.keywords or any("Struct" in ast.unparse(base) for base in node.bases) or node.decorator_list
+        node.keywords
+        or any("Struct" in ast.unparse(base) for base in node.bases)
+        or any(not ast.unparse(mark).startswith("mypyc_attr(") for mark in node.decorator_list)
         for node in ast.walk(module)
         if isinstance(node, ast.ClassDef)
     )

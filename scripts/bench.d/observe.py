@@ -34,13 +34,11 @@ def main() -> int:
     request = Request(id="r" * 16, model="m", chain=Chain("bytes", [2**63 + i for i in range(LINKS)], 64.0))
     usage = {"prompt_tokens": 8000, "completion_tokens": 200, "cached_tokens": 4000}
     decided = decide(request)
-    common: dict[str, Any] = {"lease": 1, "request": request, "node": "http://1"}
-    placed = Placed(
-        now=1.0, ticket=1, attempt=1, waited_s=0.1, prompt_tokens=8e3, overlap_tokens=4e3, reason="cost", **common
-    )
+    common: dict[str, Any] = {"ticket": 1, "lease": 1, "request": request, "node": "http://1"}
+    placed = Placed(now=1.0, attempt=1, waited_s=0.1, prompt_tokens=8000, overlap_tokens=4000, reason="cost", **common)
     outcome = Outcome(verdict=Verdict.OK, **usage)
     ended = Ended(
-        now=9.0, ticket=1, outcome=outcome, seconds=8.0, tpot_s=0.04, overlap_tokens=4e3, final=True, **common
+        now=9.0, outcome=outcome, seconds=8.0, whole_s=8.1, tpot_s=0.04, overlap_tokens=4000, final=True, **common
     )
     metrics, decisions = Metrics(), Decisions(dispatcher.fleet)
     for fact in (decided, placed, FirstToken(now=2.0, ttft_s=1.0, **common), ended):

@@ -51,6 +51,7 @@ def test_every_pattern_means_some_module(pattern: str) -> None:
         ("class A(msgspec.Struct, frozen=True): pass", True),
         ("class A(B, frozen=True): pass", True),
         ("@dataclass\nclass A: pass", True),
+        ("@mypyc_attr(acyclic=True)\nclass A: pass", False),
     ],
 )
 def test_values_are_known_by_their_classes(hook: ModuleType, source: str, values: bool) -> None:

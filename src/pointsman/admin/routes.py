@@ -28,7 +28,7 @@ from pointsman.admin.values import (
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.observe.chapters import Story
-from pointsman.observe.decisions import Decision
+from pointsman.observe.decision import Decision
 from pointsman.observe.memory import Holding, Memory
 
 

@@ -22,7 +22,8 @@ from pointsman.clock import Clock
 from pointsman.observe import exposition
 from pointsman.observe.calls import PolicySpec
 from pointsman.observe.chapters import Story
-from pointsman.observe.decisions import KEPT, Decision, Decisions
+from pointsman.observe.decision import Decision
+from pointsman.observe.decisions import KEPT, Decisions
 from pointsman.observe.fleet_reading import read
 from pointsman.observe.memory import Holding, Memory, holdings, memory
 from pointsman.observe.metrics import Metrics

@@ -109,7 +109,8 @@ class Lives:
         self._tell(
             Ended(
                 now, ticket.id, lease.id, ticket.request, lease.node, outcome,
-                now - lease.started, tpot, lease.overlap_tokens, final, ticket.delivered_tokens + seen,
+                now - lease.started, now - ticket.submitted, tpot, lease.overlap_tokens, final,
+                ticket.delivered_tokens + seen,
             )
         )  # fmt: skip
 

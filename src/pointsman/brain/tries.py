@@ -81,5 +81,5 @@ def began(lease: Lease, now: float) -> FirstToken | Resumed:
     ticket = lease.ticket
     if ticket.delivered_tokens:
         gap = now - ticket.failed_at
-        return Resumed(now, lease.id, ticket.request, lease.node, ticket.delivered_tokens, gap)
-    return FirstToken(now, lease.id, ticket.request, lease.node, now - ticket.submitted)
+        return Resumed(now, ticket.id, lease.id, ticket.request, lease.node, ticket.delivered_tokens, gap)
+    return FirstToken(now, ticket.id, lease.id, ticket.request, lease.node, now - ticket.submitted)

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from pointsman.explain.words import words
 from pointsman.observe.chapters import Chosen, Held, Story, Waited
-from pointsman.observe.decisions import CandidateScore, Decision
+from pointsman.observe.decision import CandidateScore, Decision
 from pointsman.observe.standing import PassedOver
 
 SHOWN = 12

@@ -5,7 +5,7 @@
 
 import msgspec
 
-from pointsman.observe.decisions import Decision
+from pointsman.observe.decision import Decision
 from pointsman.observe.standing import PassedOver
 
 

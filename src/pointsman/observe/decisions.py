@@ -10,83 +10,76 @@ from collections import OrderedDict, deque
 from collections.abc import Container, Iterator
 from typing import Any
 
-import msgspec
 import numpy as np
+from mypy_extensions import mypyc_attr
 
 from pointsman.brain.fleet import Fleet
-from pointsman.brain.model.choice import Scores
 from pointsman.brain.model.facts import Decided
-from pointsman.brain.model.view import Floats, Rows, View
-from pointsman.observe.standing import DETAILED, PassedOver, Standing
+from pointsman.brain.model.view import Floats, View
+from pointsman.observe.decision import CandidateScore, Decision
+from pointsman.observe.standing import DETAILED, Standing
 from pointsman.observe.subscriber import Subscriber
 
 KEPT = 1000
 """Decisions remembered by default: at 100 requests a second, the last ten seconds."""
 
 
-class CandidateScore(msgspec.Struct, frozen=True):
-    """One candidate as the policy saw it; lower scores are better. `overlap_tokens` of the prompt are cached there.
+@mypyc_attr(acyclic=True)
+class _Kept:
+    """What is left of a decision; the request itself is let go, its chain can be long.
 
-    `blocks_needed` are KV blocks to be newly allocated, `blocks_free` those not held by live requests, `fits` whether
-    they suffice; null where unknown. `utility` (`greedy`): priority by memory and load, where the policy looked at it.
+    `reserved` is None where there were too many candidates for what the view told of their memory to be kept; `load`
+    is there where the policy looked at it.
     """
 
-    node: str
-    score: float
-    overlap_tokens: float
-    blocks_needed: float | None = None
-    blocks_free: float | None = None
-    fits: bool | None = None
-    utility: float | None = None
+    __slots__ = (
+        "chosen",
+        "kept",
+        "load",
+        "model",
+        "names",
+        "now",
+        "overlap",
+        "places",
+        "policy",
+        "priority",
+        "prompt_tokens",
+        "reason",
+        "request_id",
+        "reserve_tokens",
+        "reserved",
+        "rows",
+        "scores",
+        "standing",
+        "ticket",
+        "times",
+    )
 
-
-class Decision(msgspec.Struct, frozen=True):
-    """One answer of a policy. `node` is None for a hold; `time` is Unix seconds.
-
-    `times`: so often the request was held; this is the last time. `passed_over`: nodes that were no candidates.
-    """
-
-    request_id: str
-    ticket: int
-    model: str
-    policy: str
-    time: float
-    reason: str
-    node: str | None
-    candidates: list[CandidateScore]
-    passed_over: list[PassedOver] = []
-    times: int = 1
-
-
-class _Memory(msgspec.Struct, gc=False):
-    """What the view told of the candidates' KV memory; `load` where the policy looked at it."""
-
-    reserved: Floats
-    kept: Floats | None
-    places: Rows | None
-    load: Floats | None
-    prompt_tokens: float
-    reserve_tokens: float
-    priority: float
-
-
-class _Kept(msgspec.Struct, gc=False):
-    """What is left of a decision; the request itself is let go, its chain can be long."""
-
-    now: float
-    ticket: int
-    request_id: str
-    model: str
-    policy: str
-    reason: str
-    chosen: int
-    rows: Rows
-    scores: Scores
-    overlap: Floats | list[float]
-    names: tuple[str, ...]
-    memory: _Memory | None
-    standing: Standing | None
-    times: int = 1
+    def __init__(
+        self, fact: Decided, names: tuple[str, ...], reserved: Floats | None, standing: Standing | None
+    ) -> None:
+        """Scores may be a column of the fleet, which changes; candidates and overlap belong to the view alone."""
+        view, request = fact.view, fact.request
+        self.now = fact.now
+        self.ticket = fact.ticket
+        self.request_id = request.id
+        self.model = request.model
+        self.policy = fact.policy
+        self.reason = fact.reason
+        self.chosen = fact.chosen
+        self.rows = view.nodes
+        self.scores = fact.scores if fact.scores.base is None else fact.scores.copy()
+        self.overlap = view.held
+        self.names = names
+        self.standing = standing
+        self.times = 1
+        self.reserved = reserved
+        self.kept = view.kept
+        self.places = view.places
+        self.load = view.load_seen
+        self.prompt_tokens = view.prompt_tokens
+        self.reserve_tokens = view.reserve_tokens
+        self.priority = view.priority
 
 
 class Decisions(Subscriber):
@@ -120,23 +113,8 @@ class Decisions(Subscriber):
         return [(kept.now, self._tell(kept, failed)) for kept in reversed(found)]
 
     def _decided(self, fact: Decided) -> None:
-        """Scores may be a column of the fleet, which changes; candidates and overlap belong to the view alone."""
-        view, request = fact.view, fact.request
-        kept = _Kept(
-            fact.now,
-            fact.ticket,
-            request.id,
-            request.model,
-            fact.policy,
-            fact.reason,
-            fact.chosen,
-            view.nodes,
-            fact.scores.copy(),
-            view.held,
-            self._row_names(),
-            _memory(view),
-            None if view.whole else Standing.of(self._fleet),
-        )
+        standing = None if fact.view.whole else Standing.of(self._fleet)
+        kept = _Kept(fact, self._row_names(), _reserved(fact.view), standing)
         if fact.chosen >= 0:
             self._placed.append(kept)
         else:
@@ -176,24 +154,24 @@ class Decisions(Subscriber):
 
     def _details(self, kept: _Kept, names: list[str]) -> list[tuple[Any, ...]] | None:
         """What a candidate had of memory, and what the request was worth there. Not of nodes that are there no more."""
-        memory, fleet = kept.memory, self._fleet
-        if memory is None or any(fleet.row_of.get(name) != row for name, row in zip(names, kept.rows, strict=True)):
+        reserved, fleet = kept.reserved, self._fleet
+        if reserved is None or any(fleet.row_of.get(name) != row for name, row in zip(names, kept.rows, strict=True)):
             return None
         columns = fleet.table.gather(kept.rows)
-        columns.kv_reserved = memory.reserved
+        columns.kv_reserved = reserved
         view = View(
             columns,
             kept.rows,
             overlap=np.array(kept.overlap, dtype=np.float64),
-            prompt_tokens=memory.prompt_tokens,
-            output_tokens=memory.reserve_tokens,
-            priority=memory.priority,
+            prompt_tokens=kept.prompt_tokens,
+            output_tokens=kept.reserve_tokens,
+            priority=kept.priority,
             whole=True,
-            places=memory.places,
-            kept=memory.kept,
+            places=kept.places,
+            kept=kept.kept,
         )
-        utility = view.utility_under(memory.load).tolist() if memory.load is not None else [None] * len(names)
-        free = view.kv_capacity - memory.reserved
+        utility = view.utility_under(kept.load).tolist() if kept.load is not None else [None] * len(names)
+        free = view.kv_capacity - reserved
         known = [value if value < np.inf else None for value in free.tolist()]
         return list(zip(view.blocks_needed.tolist(), known, view.fits.tolist(), utility, strict=True))
 
@@ -205,16 +183,9 @@ class Decisions(Subscriber):
         return self._names
 
 
-def _memory(view: View) -> _Memory | None:
+def _reserved(view: View) -> Floats | None:
+    """Blocks reserved on each candidate, if there are few enough for that to be kept."""
     if len(view.nodes) > DETAILED:
         return None
-    reserved, looked_at = view.columns.kv_reserved, view.load_seen
-    return _Memory(
-        reserved.copy() if view.whole else reserved.take(view.nodes),
-        view.kept,
-        view.places,
-        looked_at,
-        view.prompt_tokens,
-        view.reserve_tokens,
-        view.priority,
-    )
+    reserved = view.columns.kv_reserved
+    return reserved.copy() if view.whole else reserved.take(view.nodes)

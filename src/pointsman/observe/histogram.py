@@ -1,20 +1,26 @@
 """Counts in fixed buckets: what a quantile is later read from."""
 
-from bisect import bisect_left
-
 
 class Histogram:
     """`counts[i]` observations were at most `bounds[i]` and above the bound before; the last count is the rest."""
 
-    __slots__ = ("bounds", "counts", "total")
+    __slots__ = ("_last", "bounds", "counts", "total")
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds = bounds
         self.counts = [0] * (len(bounds) + 1)
+        self._last = len(bounds)
         self.total = 0.0
 
     def observe(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
+        bounds, low, high = self.bounds, 0, self._last
+        while low < high:  # `bisect_left`, for which compiled code would make an object of each number it compares
+            middle = (low + high) >> 1
+            if bounds[middle] < value:
+                low = middle + 1
+            else:
+                high = middle
+        self.counts[low] += 1
         self.total += value
 
     def cumulative(self) -> list[tuple[str, float]]:

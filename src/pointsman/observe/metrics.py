@@ -1,9 +1,11 @@
 """Counts what happened, one fact at a time.
 
 Strategy: facts arrive on the data path, scrapes do not. So a fact costs a few dictionary look-ups and additions on
-plain attributes (about a microsecond), and everything Prometheus wants (names, labels, cumulative buckets) is made at
+plain attributes (half a microsecond), and everything Prometheus wants (names, labels, cumulative buckets) is made at
 scrape time, in `exposition.py`. What belongs to one model on one node is kept together in a `Lane`, found by one
-look-up. The series of a node that is gone are dropped, so a fleet that comes and goes does not grow the page for ever.
+look-up. There is counted, too, how nearly all requests end, and joins the families of endings when these are read; so
+does a decision like the one before. The series of a node that is gone are dropped, so a fleet that comes and goes does
+not grow the page for ever.
 """
 
 from collections import defaultdict
@@ -30,7 +32,7 @@ from pointsman.brain.model.facts import (
     RoomMade,
     Warmed,
 )
-from pointsman.brain.model.outcome import UNSERVED
+from pointsman.brain.model.outcome import UNSERVED, Verdict
 from pointsman.observe.by_tenant import TenantLabels, Tenants
 from pointsman.observe.families import SECONDS, TOKEN_SECONDS, WAIT_SECONDS
 from pointsman.observe.histogram import Histogram
@@ -39,6 +41,7 @@ Counts = defaultdict[tuple[str, ...], int]
 FORWARD = "forward"  # the reason word of a request sent to the cache against the best score
 GONE = "gone"
 REFUSED = "refused"
+OK, DONE = Verdict.OK, "done"  # how nearly all requests end
 
 
 class Lane:
@@ -47,6 +50,7 @@ class Lane:
     __slots__ = (
         "cached_tokens",
         "completion_tokens",
+        "done",
         "duration",
         "forwards",
         "predicted_tokens",
@@ -65,6 +69,7 @@ class Lane:
         self.prompt_tokens = self.cached_tokens = self.completion_tokens = 0
         self.predicted_tokens = 0.0
         self.forwards = self.retries = 0
+        self.done = 0  # requests that ended as nearly all do, and are not among the families of endings yet
 
 
 class Metrics:
@@ -82,13 +87,14 @@ class Metrics:
         self.tenant_waits: Counts = defaultdict(int)
         self.lanes: defaultdict[tuple[str, ...], Lane] = defaultdict(Lane)
         self.waits: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
-        self.requests: Counts = defaultdict(int)
-        self.tries: Counts = defaultdict(int)
+        self._requests: Counts = defaultdict(int)
+        self._tries: Counts = defaultdict(int)
         self.interruptions: Counts = defaultdict(int)
         self.room_made: Counts = defaultdict(int)
         self.refused: Counts = defaultdict(int)
         self.queued: Counts = defaultdict(int)
-        self.decisions: Counts = defaultdict(int)
+        self._decisions: Counts = defaultdict(int)
+        self._policy, self._reason, self._alike = "", "", 0
         self.transitions: Counts = defaultdict(int)
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
@@ -101,7 +107,6 @@ class Metrics:
         self.continuation_probes: Counts = defaultdict(int)
         self.config_reloads: Counts = defaultdict(int, {("ok",): 0, ("failed",): 0})
         self.configured_at = 0.0
-        self._submitted: dict[int, float] = {}
         self.handlers: dict[type, Callable[[Any], None]] = {
             Decided: self._decided,
             Placed: self._placed,
@@ -125,6 +130,24 @@ class Metrics:
     def __call__(self, fact: Fact) -> None:
         self.handlers[type(fact)](fact)
 
+    @property
+    def decisions(self) -> Counts:
+        """By policy and reason."""
+        self._count_decisions()
+        return self._decisions
+
+    @property
+    def requests(self) -> Counts:
+        """Those that ended, by model, node and verdict."""
+        self._count_done()
+        return self._requests
+
+    @property
+    def tries(self) -> Counts:
+        """Those that ended, by model, node, verdict and reason."""
+        self._count_done()
+        return self._tries
+
     def reloaded(self, well: bool, unix_seconds: float) -> None:
         """The configuration was read again, and applied if it could be: no fact of the brain's, but counted here."""
         self.config_reloads[("ok" if well else "failed",)] += 1
@@ -136,7 +159,22 @@ class Metrics:
         self.continuation_probes[model, engine, result] += 1
 
     def _decided(self, fact: Decided) -> None:
-        self.decisions[fact.policy, fact.reason] += 1
+        if fact.reason != self._reason or fact.policy != self._policy:
+            self._count_decisions()
+            self._policy, self._reason = fact.policy, fact.reason
+        self._alike += 1
+
+    def _count_decisions(self) -> None:
+        if self._alike:
+            self._decisions[self._policy, self._reason] += self._alike
+            self._alike = 0
+
+    def _count_done(self) -> None:
+        for (model, node), lane in self.lanes.items():
+            if lane.done:
+                self._requests[model, node, OK] += lane.done
+                self._tries[model, node, OK, DONE] += lane.done
+                lane.done = 0
 
     def _placed(self, fact: Placed) -> None:
         model = fact.request.model
@@ -148,7 +186,6 @@ class Metrics:
             self.waits[model].observe(fact.waited_s)
         else:
             lane.retries += 1
-        self._submitted[fact.lease] = fact.now - fact.waited_s
 
     def _queued(self, fact: Queued) -> None:
         self.queued[(fact.request.model,)] += 1
@@ -166,12 +203,14 @@ class Metrics:
         lane.cached_tokens += outcome.cached_tokens or 0
         if fact.tpot_s is not None:
             lane.tpot.observe(fact.tpot_s)
-        submitted = self._submitted.pop(fact.lease, None)
-        self.tries[model, node, outcome.verdict, outcome.reason] += 1
         if fact.final:
-            self.requests[model, node, outcome.verdict] += 1
-            if submitted is not None:
-                lane.duration.observe(fact.now - submitted)
+            lane.duration.observe(fact.whole_s)
+        if fact.final and outcome.verdict is OK and outcome.reason == DONE:
+            lane.done += 1
+        else:
+            self._tries[model, node, outcome.verdict, outcome.reason] += 1
+            if fact.final:
+                self._requests[model, node, outcome.verdict] += 1
         if label := self._labels.of(fact.request.tenant):
             self._of_tenant(label, fact)
 
@@ -231,7 +270,7 @@ class Metrics:
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
         first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback)
-        second = (self.lanes, self.requests, self.tries, self.interruptions, self.room_made)
+        second = (self.lanes, self._requests, self._tries, self.interruptions, self.room_made)
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]

@@ -1,9 +1,12 @@
 """What hears of facts by kind, for all that only look on."""
 
+from mypy_extensions import mypyc_attr
+
 from pointsman.brain.model.facts import Fact
 from pointsman.brain.observers import Handlers
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Subscriber:
     """Handles the kinds of facts that `handlers` names; called with any fact, it lets the others pass."""
 

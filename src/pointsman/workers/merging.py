@@ -14,7 +14,7 @@ from pointsman.admin.routes import Call, Route
 from pointsman.admin.values import Node
 from pointsman.brain.model.sharing import Booked
 from pointsman.observe.chapters import Story
-from pointsman.observe.decisions import Decision
+from pointsman.observe.decision import Decision
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
 

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from pointsman.explain.tell import SHOWN, tell
 from pointsman.observe.chapters import Chosen, Story, Waited
-from pointsman.observe.decisions import CandidateScore, Decision
+from pointsman.observe.decision import CandidateScore, Decision
 from pointsman.observe.standing import PassedOver
 
 

@@ -46,21 +46,25 @@ class Life:
         self.common: dict[str, Any] = {"lease": lease, "node": node, "request": Request(id=f"r{lease}", model=model)}
 
     def placed(self, **given: Any) -> Placed:
-        usual = {"attempt": 1, "prompt_tokens": 100.0, "overlap_tokens": 40.0, "reason": "shortest"}
+        usual = {"attempt": 1, "prompt_tokens": 100, "overlap_tokens": 40, "reason": "shortest"}
         return Placed(now=10.0 + self.waited_s, ticket=1, waited_s=self.waited_s, **self.common, **(usual | given))
 
     def first_token(self, ttft_s: float) -> FirstToken:
-        return FirstToken(now=10.0 + ttft_s, ttft_s=ttft_s, **self.common)
+        return FirstToken(now=10.0 + ttft_s, ticket=1, ttft_s=ttft_s, **self.common)
 
-    def ended(self, at: float, *, final: bool = True, tpot_s: float | None = None, **outcome: Any) -> Ended:
+    def ended(
+        self, at: float, *, final: bool = True, tpot_s: float | None = None, tokens: int = 0, **outcome: Any
+    ) -> Ended:
         return Ended(
             now=at,
             ticket=1,
             outcome=Outcome(**({"verdict": Verdict.OK} | outcome)),
             seconds=at - 10.0 - self.waited_s,
+            whole_s=at - 10.0,
             tpot_s=tpot_s,
-            overlap_tokens=40.0,
+            overlap_tokens=40,
             final=final,
+            tokens=tokens,
             **self.common,
         )
 

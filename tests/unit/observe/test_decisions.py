@@ -6,7 +6,8 @@ import pytest
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.node import NodeSpec
-from pointsman.observe.decisions import CandidateScore, Decisions
+from pointsman.observe.decision import CandidateScore
+from pointsman.observe.decisions import Decisions
 from pointsman.observe.standing import PassedOver
 
 

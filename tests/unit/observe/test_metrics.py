@@ -1,8 +1,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import structs
-
 from pointsman.brain.model.facts import (
     FedBack,
     Interrupted,
@@ -110,13 +108,15 @@ def test_a_node_that_is_gone_takes_its_series_along(life: Any) -> None:
     assert not metrics.transitions
 
 
-def test_nothing_is_remembered_about_leases_that_ended(life: Any) -> None:
-    metrics = Metrics()
-    for lease in range(100):
-        one = life(lease=lease)
-        metrics(one.placed())
-        metrics(one.ended(11.0))
-    assert not metrics._submitted
+def test_what_is_counted_apart_joins_its_family_once(life: Any, decided: Callable[..., Any]) -> None:
+    metrics = feed(decided(), decided(), life().ended(11.0))
+    for _ in range(2):
+        assert metrics.decisions == {("least_requests", "shortest"): 2}
+        assert (metrics.requests, metrics.tries) == ({("m", "a", "ok"): 1}, {("m", "a", "ok", "done"): 1})
+    metrics(decided(reason="first"))
+    metrics(life().ended(12.0))
+    assert metrics.decisions == {("least_requests", "shortest"): 2, ("least_requests", "first"): 1}
+    assert metrics.tries == {("m", "a", "ok", "done"): 2}
 
 
 def test_what_trials_of_continuing_found() -> None:
@@ -129,7 +129,7 @@ def test_interruptions_and_what_became_of_them() -> None:
     request = Request(id="r", model="m")
     metrics = feed(
         Interrupted(1.0, 1, 1, request, "a", "reset", 7, resumed=True),
-        Resumed(1.5, 2, request, "b", 7, 0.5),
+        Resumed(1.5, 1, 2, request, "b", 7, 0.5),
         Interrupted(2.0, 1, 2, request, "b", "reset", 9, resumed=False),
     )
     assert metrics.interruptions == {("m", "a", "reset", "yes"): 1, ("m", "b", "reset", "no"): 1}
@@ -159,8 +159,8 @@ def test_what_no_engine_counted_is_counted_by_what_came_and_a_failed_try_not_at_
     metrics = Metrics(lambda: configured)
     configured = (Tenant(name="acme"),)
     one = life()
-    metrics(structs.replace(one.ended(1.0, verdict=Verdict.CANCELLED), tokens=5))
-    metrics(structs.replace(one.ended(1.0, verdict=Verdict.FAIL, delivered=False), tokens=5))
+    metrics(one.ended(1.0, verdict=Verdict.CANCELLED, tokens=5))
+    metrics(one.ended(1.0, verdict=Verdict.FAIL, delivered=False, tokens=5))
     assert metrics.tenant_completion == {("other",): 5}
     assert metrics.tenant_requests == {("other", "cancelled"): 1}
 

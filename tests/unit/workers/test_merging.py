@@ -6,7 +6,7 @@ from pointsman.admin.routes import ROUTES, Call, Route
 from pointsman.admin.values import DecisionsQuery, Health, Node
 from pointsman.brain.model.sharing import Booked
 from pointsman.observe.chapters import Story
-from pointsman.observe.decisions import Decision
+from pointsman.observe.decision import Decision
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
 from pointsman.workers.merging import merged, reading

@@ -1,46 +1,34 @@
-"""Immutable events the brain emits for observers: metrics, recorders, pages. Decision code never logs."""
+"""Immutable events the brain emits for observers: metrics, recorders, pages. Decision code never logs.
 
-from typing import Any
+Those that every request leads to are milestones, in a module of their own that is compiled.
+"""
 
 import msgspec
 
-from pointsman.brain.model.choice import Scores
-from pointsman.brain.model.outcome import Outcome
+from pointsman.brain.model.milestones import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
-from pointsman.brain.model.view import View
 
-
-class Decided(msgspec.Struct, frozen=True, gc=False):
-    """A policy answered. `chosen` is the index into `nodes`/`scores`, or -1 for a hold.
-
-    `view` is alive only during the call: an observer that keeps the decision keeps `view.snapshot()`.
-    """
-
-    now: float
-    ticket: int
-    request: Request
-    policy: str
-    view: View
-    scores: Scores
-    chosen: int
-    reason: str
-    memo: Any
-
-
-class Placed(msgspec.Struct, frozen=True, gc=False):
-    """A lease began: `waited_s` since the request was submitted, `overlap_tokens` predicted on the node."""
-
-    now: float
-    ticket: int
-    lease: int
-    request: Request
-    node: str
-    attempt: int
-    waited_s: float
-    prompt_tokens: float
-    overlap_tokens: float
-    reason: str
+__all__ = [
+    "Decided",
+    "Ended",
+    "Fact",
+    "FedBack",
+    "FirstToken",
+    "Interrupted",
+    "LoadUnknown",
+    "NodeChanged",
+    "PanicChanged",
+    "Placed",
+    "PolicyChanged",
+    "PolicyRaised",
+    "ProbeFailed",
+    "Queued",
+    "Refused",
+    "Resumed",
+    "RoomMade",
+    "Warmed",
+]
 
 
 class Queued(msgspec.Struct, frozen=True, gc=False):
@@ -51,35 +39,6 @@ class Queued(msgspec.Struct, frozen=True, gc=False):
     request: Request
     position: int
     expected_s: float | None = None
-
-
-class FirstToken(msgspec.Struct, frozen=True, gc=False):
-    """`ttft_s` counts from submission, so waiting in the queue is part of it."""
-
-    now: float
-    lease: int
-    request: Request
-    node: str
-    ttft_s: float
-
-
-class Ended(msgspec.Struct, frozen=True, gc=False):
-    """A lease ended. `seconds` is its life; `tpot_s` the mean gap between tokens, or None where unknown.
-
-    `tokens` of the answer were seen to come, other tries' included: less exact than the outcome's, and always there.
-    """
-
-    now: float
-    ticket: int
-    lease: int
-    request: Request
-    node: str
-    outcome: Outcome
-    seconds: float
-    tpot_s: float | None
-    overlap_tokens: float
-    final: bool
-    tokens: int = 0
 
 
 class Interrupted(msgspec.Struct, frozen=True, gc=False):
@@ -99,6 +58,7 @@ class Resumed(msgspec.Struct, frozen=True, gc=False):
     """The first token came of the rest of an answer, `gap_s` after it was interrupted, `tokens` in."""
 
     now: float
+    ticket: int
     lease: int
     request: Request
     node: str
