@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-TARGETS = ("request", "response", "events", "relay", "body", "form", "exposition", "settings")
+TARGETS = ("request", "response", "events", "relay", "body", "form", "exposition", "kv_events", "settings")
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "fuzz"
 
 

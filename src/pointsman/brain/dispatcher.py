@@ -23,7 +23,8 @@ from pointsman.brain.lives import Lives
 from pointsman.brain.manager import Manager
 from pointsman.brain.membership import Membership
 from pointsman.brain.model.errors import NotFound, PointsmanError
-from pointsman.brain.model.facts import FedBack, PolicyChanged, Queued
+from pointsman.brain.model.facts import CacheReported, FedBack, PolicyChanged, Queued
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Order, Tell, Wait
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
@@ -238,6 +239,13 @@ class Dispatcher:
         if down is not None:
             self._evacuation.begin(down, now, silent=not self.membership.flows(down, report, now))
         return self._pumped_all(now)
+
+    def kv_event(self, change: CacheChange, now: float) -> list[Order]:
+        """A node told how its cache changed. Passed over for one that is unknown, or not known by what it tells."""
+        row = self.fleet.row_of.get(change.node)
+        if row is not None and self.placement.reported(row, change):
+            self._tell(CacheReported(now, change))
+        return self._taken()
 
     def feedback(self, report: ClientReport, now: float) -> list[Order]:
         """A client's word on an answer; that it was bad counts as a failure of the node, unless that has moved on.

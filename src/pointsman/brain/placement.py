@@ -10,8 +10,9 @@ import numpy as np
 
 from pointsman.brain.admission.isolation import Isolation
 from pointsman.brain.admission.tenant_shares import TenantShares
+from pointsman.brain.cache.holders import SMALL_FLEET
 from pointsman.brain.cache.hot import HotPrefixes
-from pointsman.brain.cache.index import SMALL_FLEET, Insertion, PrefixIndex
+from pointsman.brain.cache.index import Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.prealloc import Preallocation
 from pointsman.brain.cache.trust import Trust
@@ -21,6 +22,7 @@ from pointsman.brain.ledger import Ledger
 from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, PolicyRaised
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
@@ -29,6 +31,7 @@ from pointsman.brain.observers import Observers
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable
+from pointsman.brain.residency import Residency
 
 DEFAULT_KV_TOKENS = 262_144
 """KV capacity assumed for the prefix index where a node neither declares nor reports one."""
@@ -58,6 +61,7 @@ class Placement:
         self.pool = Pool(fleet)
         self.prealloc = Preallocation(settings.cache, fleet, self.pool)
         self.index = PrefixIndex()
+        self.residency = Residency(fleet)
         self.hot = HotPrefixes(settings.cache.demand_memory_s)
         self._trust = Trust()
         self._room: dict[int, tuple[float, float]] = {}
@@ -170,6 +174,8 @@ class Placement:
 
     def remember(self, lease: Lease) -> None:
         """The node is being sent this prompt: the index counts its chain as held there."""
+        if self.residency.on:
+            self.residency.begun(lease)
         chain = lease.ticket.request.chain
         if chain is None or not chain.links:
             return
@@ -179,7 +185,8 @@ class Placement:
         """A prompt with this chain is sent to the node at `row`, by whomever."""
         self._fit_links(row, tokens_per_link)
         insertion = self.index.insert(row, links)
-        self.pool.cached(row, self.index.held(row) * tokens_per_link)
+        if not self.residency.reports(row):
+            self.pool.cached(row, self.index.held(row) * tokens_per_link)
         return insertion
 
     def beliefs(self, links: int) -> list[Sent]:
@@ -200,6 +207,8 @@ class Placement:
             self.shares.ended(lease.id)
             if self.prealloc.on:
                 self.prealloc.ended(lease.id, now)
+            if self.residency.on:
+                self.residency.ended(lease.id)
         self.ledger.release(lease.booking, now)
 
     def unlearn(self, lease: Lease) -> None:
@@ -210,16 +219,20 @@ class Placement:
 
     def correct(self, lease: Lease, cached_tokens: int) -> None:
         """The engine said how much of the prompt it had cached: believe its room accordingly."""
+        if self.residency.reports(lease.row):  # then it was not belief that had foreseen it
+            return
         self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
 
     def track(self, row: int) -> None:
         """Start to index a new node; its room is set by its first insertion."""
         self.index.add(row, 0)
+        self.residency.declare(row)
         self.pool.lay(row, self._fleet.spec(row))
 
     def untrack(self, row: int) -> None:
         """Stop to index a node."""
         self.index.remove(row)
+        self.residency.forget(row)
         self.pool.forget(row)
         self.resized(row)
 
@@ -231,10 +244,20 @@ class Placement:
         self._room.pop(row, None)
 
     def forget(self, row: int) -> None:
-        """The node lost its cache."""
+        """The node lost its cache: what it reported goes when it says so itself."""
         self.index.clear(row)
         self._trust.forget(row)
-        self.pool.cached(row, 0.0)
+        if not self.residency.reports(row):
+            self.pool.cached(row, 0.0)
+
+    def reported(self, row: int, change: CacheChange) -> bool:
+        """Enter what a node tells of its cache; False for one that is not known by that."""
+        if not self.residency.reports(row):
+            return False
+        if change.cleared:  # belief may be as wrong
+            self.forget(row)
+        self.pool.cached(row, self.residency.change(row, change))
+        return True
 
     def _answer(self, policy: Policy, request: Request, view: View, now: float) -> Choice | Hold:
         try:
@@ -307,10 +330,14 @@ class Placement:
             if chain is None or not chain.links:
                 return np.zeros(len(rows))
             depths = self.index.depths(chain.links, size, ticket.tokens_per_link, ticket.prompt_tokens)
+            if self.residency.on:
+                depths = self.residency.overlaid(depths, ticket)
             return depths if whole else depths[rows]
         listed = [0.0] * size
         if chain is not None and chain.links:
             self.index.mark(listed, chain.links, ticket.tokens_per_link, ticket.prompt_tokens)
+            if self.residency.on:
+                self.residency.overlay(listed, ticket)
         return listed if whole else [listed[row] for row in rows.tolist()]
 
     def _places(self, ticket: Ticket, rows: Rows) -> Rows:

@@ -28,6 +28,7 @@ def redeclare(row: int, spec: NodeSpec, fleet: Fleet, placement: Placement, esti
     if _machine(spec) != _machine(before):
         estimates.remove(row)
         estimates.add(row, spec, now)
+    placement.residency.declare(row)
     fleet.touch()
 
 

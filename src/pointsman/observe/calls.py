@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.outside import MemoryWish
@@ -151,6 +152,11 @@ class Report(_Call, frozen=True, tag="report"):
     now: float
 
 
+class KvEvent(_Call, frozen=True, tag="kv_event"):
+    change: CacheChange
+    now: float
+
+
 class Feedback(_Call, frozen=True, tag="feedback"):
     report: ClientReport
     now: float
@@ -216,6 +222,7 @@ Call = (
     | Tokens
     | Finished
     | Report
+    | KvEvent
     | Feedback
     | Warm
     | Warmed

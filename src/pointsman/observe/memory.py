@@ -6,16 +6,13 @@ prompts that were sent, so every figure says by which mode it came about.
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Literal
 
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Ticket
-from pointsman.brain.model.node import KvLayout
+from pointsman.brain.model.node import KvLayout, Residency
 from pointsman.brain.outsiders import OutsideLease
-
-Mode = Literal["believed"]
 
 
 class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +25,7 @@ class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     node: str
-    mode: Mode
+    mode: Residency
     layout: KvLayout
     block_tokens: int
     capacity: int | None
@@ -128,7 +125,7 @@ def _node(dispatcher: Dispatcher, row: int, unused: int) -> NodeMemory:
     account = dispatcher.placement.pool.account(row)
     return NodeMemory(
         node=spec.name,
-        mode="believed",
+        mode=spec.residency,
         layout=spec.kv_layout,
         block_tokens=int(dispatcher.fleet.cells.block_tokens[row]),
         capacity=_known(account.capacity),

@@ -14,6 +14,7 @@ import msgspec
 
 import pointsman
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order, Start
 from pointsman.brain.model.outcome import Outcome
@@ -141,6 +142,11 @@ class Journaled:
     def report(self, report: NodeReport, now: float) -> list[Order]:
         orders = self._dispatcher.report(report, now)
         self._write(calls.Report(report, now), orders)
+        return orders
+
+    def kv_event(self, change: CacheChange, now: float) -> list[Order]:
+        orders = self._dispatcher.kv_event(change, now)
+        self._write(calls.KvEvent(change, now), orders)
         return orders
 
     def feedback(self, report: ClientReport, now: float) -> list[Order]:

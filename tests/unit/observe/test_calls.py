@@ -3,6 +3,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.outside import MemoryWish
@@ -36,6 +37,7 @@ EXAMPLES = [
     calls.Tokens(1, 16, 0.1),
     calls.Finished(1, Outcome(verdict=Verdict.FAIL, reason="reset"), 0.1),
     calls.Report(NodeReport(node="a", ok=True, models=("m",)), 0.1),
+    calls.KvEvent(CacheChange(node="a", came=[1 << 63], went=[2], cleared=True, whole=True, batches=1, lost=2), 0.1),
     calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
     calls.Warm(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), ("a",), 0.1),
     calls.Warmed(1, True, 0.1),

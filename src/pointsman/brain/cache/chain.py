@@ -44,6 +44,11 @@ def token_chain(seed: int, ids: Sequence[int], block_tokens: int) -> Chain:
     return Chain("tokens", links, float(block_tokens))
 
 
+def chunk_link(seed: int, ids: Sequence[int]) -> int:
+    """The link behind `seed` of a chunk of token ids. Raises struct.error for an id outside 0..2^64-1."""
+    return xxh3_64_intdigest(pack(f"<{len(ids)}Q", *ids), seed)
+
+
 def trace_chain(seed: int, block_ids: Sequence[int], block_tokens: int) -> Chain:
     """The chain over a trace's block ids, where an equal id already means an equal prefix."""
     return Chain("trace", [xxh3_64_intdigest(pack("<q", i), seed) for i in block_ids], float(block_tokens))

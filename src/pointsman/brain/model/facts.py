@@ -5,6 +5,7 @@ Those that every request leads to are milestones, in a module of their own that 
 
 import msgspec
 
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.milestones import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
@@ -139,6 +140,13 @@ class FedBack(msgspec.Struct, frozen=True, gc=False):
     counted: bool
 
 
+class CacheReported(msgspec.Struct, frozen=True, gc=False):
+    """A node told how its cache changed."""
+
+    now: float
+    change: CacheChange
+
+
 class PanicChanged(msgspec.Struct, frozen=True, gc=False):
     """Too few of the nodes that should serve `model` are in use, so all that do not refuse are; or no longer so."""
 
@@ -182,6 +190,7 @@ Fact = (
     | ProbeFailed
     | LoadUnknown
     | FedBack
+    | CacheReported
     | PanicChanged
     | PolicyChanged
     | PolicyRaised

@@ -14,11 +14,13 @@ _LONGEST_ID = 256  # characters
 _LONGEST_URL = 2048
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=MOST)]
+Endpoint = Annotated[str, Meta(pattern=r"^$|^(tcp|ipc)://[!-~]+$", max_length=_LONGEST_URL)]
 Id = Annotated[str, Meta(pattern=_PRINTABLE, max_length=_LONGEST_ID)]
 Weight = Annotated[float, Meta(gt=0, le=HEAVIEST)]
 Rank = Annotated[int, Meta(ge=0, le=MOST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 KvLayout = Literal["paged", "size_class", "buddy"]
+Residency = Literal["believed", "reported"]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
 
 
@@ -44,6 +46,14 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "paged"
     kv_split_tokens: Annotated[AtLeastOne, Meta(description="`size_class`: up to so many tokens are short")] = 1024
     kv_short_share: Annotated[Share, Meta(description="`size_class`: share of its blocks for short requests")] = 0.25
+    residency: Annotated[
+        Residency,
+        Meta(description="how it is known what it has cached: from what was sent there, or from its KV events"),
+    ] = "believed"
+    kv_events: Annotated[
+        Endpoint, Meta(description="where its KV events come from, such as tcp://10.0.0.5:5557; `reported` needs it")
+    ] = ""
+    kv_replay: Annotated[Endpoint, Meta(description="where they can be asked for again, if anywhere")] = ""
     hardware: Annotated[str, Meta(description="GPU name for the cost model's prior, such as H100")] = ""
     profile: Annotated[str, Meta(description="model shape for the cost model's prior, such as Llama-3-8B")] = ""
     tensor_parallel: Annotated[AtLeastOne, Meta(description="GPUs that share one copy of the model")] = 1

@@ -27,6 +27,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One inference request. Sizes in tokens; `prompt_tokens` 0 means unknown, then `prompt_bytes` is converted.
 
     `ttft_slo_s` is within how many seconds of its submission the client wants the first token, if it said so.
+    `token_chain` is the prompt, as far as its tokens are known, as nodes that report their caches are known by it.
     `resumable` tells that its stream can be taken off a node at any time, and the rest be asked of another one.
     """
 
@@ -35,6 +36,7 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     prompt_tokens: float = 0.0
     prompt_bytes: int = 0
     chain: Chain | None = None
+    token_chain: Chain | None = None
     max_tokens: int | None = None
     stream: bool = False
     resumable: bool = False

@@ -1,14 +1,10 @@
 """The index against a naive model: a set of links per node."""
 
-import sys
-
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pointsman.brain.cache import index as module
-from pointsman.brain.cache.index import PrefixIndex
+from pointsman.brain.cache.index import Insertion, PrefixIndex
 
 
 def fill(nodes: int, capacity: int = 1000) -> PrefixIndex:
@@ -36,30 +32,6 @@ def test_depths_equal_the_naive_walk(nodes: int, data: st.DataObject) -> None:
     expected = [naive_depth(held[row], links) for row in range(nodes)]
     assert index.depths(links, nodes).tolist() == expected
     assert [index.depth(row, links) for row in range(nodes)] == expected
-
-
-def test_many_distinct_depths_take_the_linear_walk() -> None:
-    nodes = 3 * module.SPARSE_LEVELS
-    index = fill(nodes)
-    links = list(range(1, nodes + 1))
-    for row in range(nodes):
-        index.insert(row, links[: row + 1])
-    assert index.depths(links, nodes).tolist() == [float(row + 1) for row in range(nodes)]
-
-
-def test_what_all_begin_with_is_known_of_the_nodes_that_are_there_now() -> None:
-    index, links = fill(60), list(range(1, 10))
-    for row in range(60):
-        index.insert(row, links[:1])
-    index.insert(7, links)
-    expected = [float(len(links)) if row == 7 else 1.0 for row in range(60)]
-    assert index.depths(links, 60).tolist() == expected
-    index.clear(3)
-    assert index.depths(links, 60).tolist() == [0.0 if row == 3 else depth for row, depth in enumerate(expected)]
-    index.remove(7)
-    index.add(60, 10)
-    index.insert(60, links[:2])
-    assert index.depths(links, 61)[[3, 7, 8, 60]].tolist() == [0.0, 0.0, 1.0, 2.0]
 
 
 def test_an_unknown_chain_is_held_nowhere() -> None:
@@ -132,7 +104,7 @@ def test_table_and_nodes_agree_whatever_happens(data: st.DataObject) -> None:
     """Chains that branch, small nodes, insertions undone late, restarts: the masks say what the nodes hold."""
     index = fill(2, capacity=6)
     chains = [[1, 2, 3, 4], [1, 2, 3, 5, 6, 7, 8], [1, 9], [10, 11, 12]]
-    done: list[tuple[int, list[int], module.Insertion]] = []
+    done: list[tuple[int, list[int], Insertion]] = []
     for _ in range(data.draw(st.integers(1, 30))):
         row, links = data.draw(st.integers(0, 1)), data.draw(st.sampled_from(chains))
         action = data.draw(st.sampled_from(["insert", "insert", "undo", "clear"]))
@@ -163,34 +135,3 @@ def test_rows_are_used_again_after_removal() -> None:
     index.remove(0)
     index.add(0, 10)
     assert index.depths([1], 2).tolist() == [0.0, 0.0]
-
-
-def test_equal_masks_are_one_object() -> None:
-    index = fill(100)
-    for row in range(100):
-        index.insert(row, [1, 2, 3, 4])
-    masks = {id(index._masks[link]) for link in (1, 2, 3, 4)}
-    assert len(masks) == 1
-    assert sys.getsizeof(index._masks[1]) < 48
-
-
-def test_depths_beyond_the_rows_asked_for_do_not_exist() -> None:
-    assert isinstance(fill(5).depths([1], 5), np.ndarray)
-
-
-@pytest.mark.parametrize("nodes", [3, 60])
-def test_depths_can_be_counted_in_tokens_and_cut_to_the_prompt(nodes: int) -> None:
-    index = fill(nodes)
-    index.insert(0, [1, 2, 3])
-    index.insert(2, [1])
-    assert index.depths([1, 2, 3], nodes, 64.0, 100.0)[:3].tolist() == [100.0, 0.0, 64.0]
-    assert index.depths([1], nodes, 64.0, 10).dtype == np.float64
-
-
-def test_depths_are_floats_whatever_a_link_is_counted_in() -> None:
-    depths = [0.0, 0.0]
-    index = fill(2)
-    index.insert(1, [1, 2, 3])
-    index.mark(depths, [1, 2, 3], 16, 40)
-    assert depths[1] == 40.0
-    assert all(type(depth) is float for depth in depths)
