@@ -65,7 +65,7 @@ class WaitingRoom:
         self._out = out
         self._maker = maker
         self.queues: dict[Key, Queue] = {}
-        self._paces: dict[tuple[str, bool], Pace] = {}
+        self._paces: dict[tuple[str, bool, str], Pace] = {}
         self._pump_due = False
         self._patient: set[int] = set()
 
@@ -235,8 +235,12 @@ class WaitingRoom:
         return request.model, ticket.excluded, placement.isolation.long(ticket.prompt_tokens), whose
 
     def _pace(self, key: Key) -> Pace:
-        """Of the queue of a model's long or other prompts, whatever nodes they have failed on."""
-        return self._paces.setdefault((key[0], key[2]), Pace())
+        """Of the queue of a model's long or other prompts, or a capped tenant's, whatever nodes they have failed on."""
+        lane = key[0], key[2], key[3]
+        pace = self._paces.get(lane)
+        if pace is None:
+            pace = self._paces[lane] = Pace()
+        return pace
 
     def _too_late_already(self, ticket: Ticket, position: int, now: float) -> PointsmanError | None:
         """The refusal of one whose first token would come after its own deadline, if it has one."""

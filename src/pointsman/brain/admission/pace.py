@@ -1,15 +1,30 @@
-"""How fast a queue moves, and so how long a place in it is expected to take."""
+"""How fast a queue moves, and so how long a place in it is expected to take.
 
-SHARE = 0.1
-"""Weight of the newest interval in the mean: some ten placements are remembered."""
+What is to come is foretold by as much of what was: the wait of the hundredth by the last hundred placements, that of
+the next by the last few, since one alone says little. A mean of fixed memory would be nervous for a long queue, or slow
+for a short one.
+"""
+
+from collections import deque
+
+FEWEST = 10
+"""Placements that are looked back upon even for the first in the queue."""
+MOST = 512
+"""Placements that are remembered."""
 
 
 class Pace:
-    """Mean seconds between placements while somebody waits; intervals in which nobody did say nothing."""
+    """When the last placements were, on a clock that runs while somebody waits: other times say nothing."""
 
     def __init__(self) -> None:
-        self._interval: float | None = None
+        self._waited = 0.0
         self._since: float | None = None
+        self._placed_at: deque[float] = deque((0.0,), MOST + 1)
+
+    @property
+    def interval(self) -> float | None:
+        """Mean seconds between the last few placements while somebody waited; None before the first."""
+        return self.expect(1)
 
     def begins(self, now: float) -> None:
         """Somebody waits from now on, after nobody did."""
@@ -18,11 +33,14 @@ class Pace:
     def placed(self, now: float, left: bool) -> None:
         """One who waited was placed; `left` tells whether others still wait."""
         if self._since is not None:
-            took = max(0.0, now - self._since)
-            before = took if self._interval is None else self._interval
-            self._interval = before + SHARE * (took - before)
+            self._waited += max(0.0, now - self._since)
+            self._placed_at.append(self._waited)
         self._since = now if left else None
 
     def expect(self, position: int) -> float | None:
         """Seconds until the one at `position` (1 = next) is placed; None before anything was learned."""
-        return None if self._interval is None else position * self._interval
+        known = len(self._placed_at) - 1
+        if not known:
+            return None
+        back = min(known, max(FEWEST, position))
+        return position * (self._placed_at[-1] - self._placed_at[-1 - back]) / back

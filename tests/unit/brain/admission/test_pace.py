@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.brain.admission.pace import Pace
+from pointsman.brain.admission.pace import MOST, Pace
 
 
 def test_nothing_is_expected_before_anything_was_placed() -> None:
@@ -37,3 +37,24 @@ def test_what_is_newer_counts_more() -> None:
     for step in range(1, 31):
         pace.placed(1.0 + 3.0 * step, left=True)
     assert pace.expect(1) == pytest.approx(3.0, rel=0.05)
+
+
+def test_a_far_place_is_foretold_by_as_many_placements_a_near_one_by_the_last_few() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    for second in range(1, 91):
+        pace.placed(float(second), left=True)
+    for step in range(1, 11):
+        pace.placed(90.0 + 3.0 * step, left=True)
+    assert pace.expect(1) == pace.interval == pytest.approx(3.0)
+    assert pace.expect(100) == pytest.approx(120.0)
+    assert pace.expect(200) == pytest.approx(240.0)
+
+
+def test_a_long_memory_ends() -> None:
+    pace = Pace()
+    pace.begins(0.0)
+    pace.placed(1_000.0, left=True)
+    for step in range(1, MOST + 1):
+        pace.placed(1_000.0 + step, left=True)
+    assert pace.expect(10 * MOST) == pytest.approx(10 * MOST)
