@@ -32,7 +32,7 @@ FAULTS = (
     {"kind": "status", "status": 429},
 )
 PAGES = ("/", "/metrics", "/openapi.json", "/healthz", "/readyz", "/nodes", "/nodes/a", "/nodes/none", "/policy")
-MORE_PAGES = ("/decisions?n=1000", "/decisions/none", "/nothing")
+MORE_PAGES = ("/queue", "/queue.html", "/decisions?n=1000", "/decisions/none", "/nothing")
 NODE_LINE = b"authorization: Bearer "
 Said = dict[str, bytes]
 """What was written or said, by where."""

@@ -16,8 +16,9 @@ from aiohttp.typedefs import Middleware
 from pointsman.admin import openapi, page
 from pointsman.admin.answers import Answers, failure
 from pointsman.admin.hosts import Hosts
-from pointsman.admin.routes import ROUTES, Call, Route
-from pointsman.admin.values import Error, ErrorBody
+from pointsman.admin.queue_page import queue_page
+from pointsman.admin.routes import QUEUES, ROUTES, Call, Route
+from pointsman.admin.values import Error, ErrorBody, QueueQuery
 from pointsman.observe.exposition import CONTENT_TYPE
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -33,6 +34,7 @@ def application(answers: Answers, hosts: Hosts) -> web.Application:
     app.router.add_get("/", _text(page.index(), "text/html"))
     app.router.add_get("/openapi.json", _text(msgspec.json.encode(openapi.document()).decode(), "application/json"))
     app.router.add_get("/metrics", _metrics(answers))
+    app.router.add_get("/queue.html", _queue_page(answers))
     for route in ROUTES:
         app.router.add_route(route.method, route.path.replace("{id}", "{id:.+}"), _serve(route, answers))
     return app
@@ -110,6 +112,14 @@ def _failed(message: str, status: int, code: str = "") -> web.Response:
 def _metrics(answers: Answers) -> Answer:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(body=await answers.metrics_page(), headers={"content-type": CONTENT_TYPE})
+
+    return answer
+
+
+def _queue_page(answers: Answers) -> Answer:
+    async def answer(_: web.Request) -> web.Response:
+        queues = await answers.answer(QUEUES, Call(query=QueueQuery()))
+        return web.Response(text=queue_page(queues), content_type="text/html", headers={"cache-control": "no-store"})
 
     return answer
 

@@ -20,6 +20,7 @@ from pointsman.admin.values import (
     Policies,
     PolicyChange,
     PolicyInUse,
+    QueueQuery,
     Renewal,
     Return,
     WarmUp,
@@ -30,6 +31,7 @@ from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.observe.chapters import Story
 from pointsman.observe.decision import Decision
 from pointsman.observe.memory import Holding, Memory
+from pointsman.observe.queues import Queue
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -122,6 +124,10 @@ def _warm(services: Services, call: Call) -> list[WarmUp]:
     return services.warm(call.body)
 
 
+def _queues(services: Services, call: Call) -> list[Queue]:
+    return services.queues(call.query.n)
+
+
 def _decisions(services: Services, call: Call) -> list[Decision]:
     return services.decisions(call.query.n, call.query.model)
 
@@ -137,6 +143,15 @@ def _policies(services: Services, _call: Call) -> Policies:
 def _set_policy(services: Services, call: Call) -> list[PolicyInUse]:
     return services.set_policy(call.body)
 
+
+QUEUES = Route(
+    method="GET",
+    path="/queue",
+    summary="Who waits, in which position, since when and for how much longer",
+    handler=_queues,
+    answer=list[Queue],
+    query=QueueQuery,
+)
 
 ROUTES = (
     Route(method="GET", path="/healthz", summary="The process runs", handler=_healthy, answer=Health),
@@ -223,6 +238,7 @@ ROUTES = (
         status=202,
         whom="one",
     ),
+    QUEUES,
     Route(
         method="GET",
         path="/decisions",
@@ -251,6 +267,7 @@ ROUTES = (
 
 PAGES = {
     "/": "This page",
+    "/queue.html": "Who waits, as a page",
     "/metrics": "Metrics in Prometheus's text format",
     "/openapi.json": "This API, described by OpenAPI 3.1",
 }

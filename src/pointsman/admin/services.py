@@ -24,9 +24,10 @@ from pointsman.observe.calls import PolicySpec
 from pointsman.observe.chapters import Story
 from pointsman.observe.decision import Decision
 from pointsman.observe.decisions import KEPT, Decisions
-from pointsman.observe.fleet_reading import read
+from pointsman.observe.fleet_reading import FleetReading, read
 from pointsman.observe.memory import Holding, Memory, holdings, memory
 from pointsman.observe.metrics import Metrics
+from pointsman.observe.queues import Queue, queues
 from pointsman.observe.stories import Stories
 
 Obey = Callable[[list[Order]], Any]
@@ -59,7 +60,7 @@ class Services:
         self._ready = ready
         self._admit = admit
         self._warm = warm
-        self._registry = exposition.registry(metrics, lambda: read(dispatcher))
+        self._registry = exposition.registry(metrics, self.reading)
 
     def metrics_page(self) -> bytes:
         """The text of a Prometheus scrape."""
@@ -69,9 +70,13 @@ class Services:
         """Whether at least one node can be given work."""
         return self._ready() and self._dispatcher.available() > 0
 
+    def reading(self) -> FleetReading:
+        """The fleet as it is now."""
+        return read(self._dispatcher, self._now())
+
     def nodes(self) -> list[Node]:
         """Every node, in the order it was added."""
-        reading = read(self._dispatcher)
+        reading = self.reading()
         columns = [dict(zip(reading.columns, row, strict=True)) for row in zip(*reading.columns.values(), strict=True)]
         return [self._node(*each) for each in zip(reading.nodes, reading.states, columns, strict=True)]
 
@@ -114,6 +119,10 @@ class Services:
     def holdings(self) -> list[Holding]:
         """What every open request holds of it."""
         return holdings(self._dispatcher, self._now())
+
+    def queues(self, most: int) -> list[Queue]:
+        """Every queue in which anyone waits, with at most `most` of those who go first."""
+        return queues(self._dispatcher, self._now(), most)
 
     def defragment(self, *, dry_run: bool) -> list[Gathering]:
         """Gather memory for those who wait and fit nowhere; what is done, or would be."""

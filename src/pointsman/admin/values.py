@@ -89,6 +89,12 @@ class DecisionsQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: Annotated[str | None, Meta(description="only this model's")] = None
 
 
+class QueueQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of each queue to tell."""
+
+    n: Annotated[int, Meta(ge=1, le=1000, description="how many of each queue, those who go first")] = 100
+
+
 class DefragmentQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether to do it, or only to say what would be done."""
 

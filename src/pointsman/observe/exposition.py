@@ -53,7 +53,8 @@ def _counted(metrics: Metrics) -> Iterator[Metric]:
     for family in families.PER_LANE:
         values = {labels: getattr(lane, family.field) for labels, lane in metrics.lanes.items()}
         yield _histogram(family, values) if family.kind == "histogram" else _plain(family, values)
-    yield _histogram(families.WAITS, {(model,): waits for model, waits in metrics.waits.items()})
+    for family in families.PER_MODEL:
+        yield _histogram(family, {(model,): values for model, values in getattr(metrics, family.field).items()})
 
 
 def _gauges(fleet: FleetReading) -> Iterator[Metric]:
@@ -63,6 +64,7 @@ def _gauges(fleet: FleetReading) -> Iterator[Metric]:
             yield _plain(family, {(node,): float(value) for node, value in values})
     yield _plain(families.NODE_STATE, dict.fromkeys(zip(fleet.nodes, fleet.states, strict=True), 1))
     yield _plain(families.QUEUE_LENGTH, {(model,): waiting for model, waiting in fleet.queues.items()})
+    yield _plain(families.QUEUE_OLDEST, {(model,): since for model, since in fleet.oldest.items()})
     yield _plain(families.PANIC, {(model,): float(panics) for model, panics in fleet.panics.items()})
     yield _plain(families.INDEX_ENTRIES, {(): fleet.index_entries})
     yield _plain(families.IMBALANCE, {(): fleet.imbalance()})

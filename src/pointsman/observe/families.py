@@ -91,7 +91,18 @@ COUNTED = (
     _family("counter", "policy_changes", "scope policy", "policy_changes", "Changes of policy while running."),
 )  # fmt: skip
 
-WAITS = _family("histogram", "queue_wait_seconds", "model", "waits", "From submission to the first placement.")
+# Histograms kept per model.
+PER_MODEL = (
+    _family("histogram", "queue_wait_seconds", "model", "waits", "From submission to the first placement."),
+    _family(
+        "histogram", "queue_expected_seconds", "model", "expected",
+        "Wait that was expected when a request joined its queue, where the queue's pace was known.",
+    ),
+    _family(
+        "histogram", "queue_expected_error_seconds", "model", "expected_errors",
+        "By how much the wait of those then differed from it, until they were placed.",
+    ),
+)  # fmt: skip
 
 # Read from the fleet when asked, one value a node.
 PER_NODE = (
@@ -118,6 +129,7 @@ PER_NODE = (
 
 NODE_STATE = _family("gauge", "node_state", "node state", "state", "1 for the state the node is in.")
 QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests waiting for a node.")
+QUEUE_OLDEST = _family("gauge", "queue_oldest_seconds", "model", "oldest", "How long the oldest of these has waited.")
 PANIC = _family("gauge", "panic", "model", "panics", "1 while a model's requests go to all nodes that do not refuse.")
 INDEX_ENTRIES = _family("gauge", "index_entries", "", "index", "Prefix blocks in the global cache index.")
 IMBALANCE = _family("gauge", "load_imbalance", "", "imbalance", "Standard deviation of load over the nodes in use.")
@@ -132,10 +144,11 @@ BUILD = _family("gauge", "build_info", "version", "version", "1, labelled with t
 FAMILIES = (
     *COUNTED,
     *PER_LANE,
-    WAITS,
+    *PER_MODEL,
     *PER_NODE,
     NODE_STATE,
     QUEUE_LENGTH,
+    QUEUE_OLDEST,
     PANIC,
     INDEX_ENTRIES,
     IMBALANCE,

@@ -8,6 +8,7 @@ import numpy as np
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.node import NodeState
 from pointsman.brain.model.view import Floats, Rows, View
+from pointsman.observe.queues import oldest
 
 IN_USE = (NodeState.UP, NodeState.SUSPECT)
 _AS_THEY_ARE = (
@@ -27,13 +28,15 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
     """Names, states and quantities, one entry a node and in the same order; shares are 0..1.
 
     `columns` holds whatever quantities the reader has, under the names of `families.PER_NODE`; `queues` the waiting
-    requests per model, `panics` whether it is in panic; `index_entries` the prefix blocks known.
+    requests per model, `oldest` how many seconds the first of them has waited, `panics` whether the model is in panic;
+    `index_entries` the prefix blocks known.
     """
 
     nodes: Sequence[str] = ()
     states: Sequence[str] = ()
     columns: Mapping[str, Sequence[float]] = {}
     queues: Mapping[str, int] = {}
+    oldest: Mapping[str, float] = {}
     panics: Mapping[str, bool] = {}
     index_entries: int = 0
 
@@ -46,8 +49,8 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
         return float((sum((x - mean) ** 2 for x in loads) / len(loads)) ** 0.5)
 
 
-def read(dispatcher: Dispatcher) -> FleetReading:
-    """The dispatcher's nodes and queues as they are now; changes nothing."""
+def read(dispatcher: Dispatcher, now: float) -> FleetReading:
+    """The dispatcher's nodes and queues as they are `now`; changes nothing."""
     fleet = dispatcher.fleet
     used = list(fleet.rows())
     rows = np.array(used, dtype=np.intp)
@@ -57,6 +60,7 @@ def read(dispatcher: Dispatcher) -> FleetReading:
         states=[fleet.states[row] for row in used],
         columns={name: column.tolist() for name, column in columns.items()},
         queues=dispatcher.queued(),
+        oldest=oldest(dispatcher, now),
         panics={model: fleet.panics(model) for model in dispatcher.models()},
         index_entries=len(dispatcher.placement.index),
     )

@@ -87,6 +87,8 @@ class Metrics:
         self.tenant_waits: Counts = defaultdict(int)
         self.lanes: defaultdict[tuple[str, ...], Lane] = defaultdict(Lane)
         self.waits: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
+        self.expected: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
+        self.expected_errors: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(WAIT_SECONDS))
         self._requests: Counts = defaultdict(int)
         self._tries: Counts = defaultdict(int)
         self.interruptions: Counts = defaultdict(int)
@@ -107,6 +109,7 @@ class Metrics:
         self.continuation_probes: Counts = defaultdict(int)
         self.config_reloads: Counts = defaultdict(int, {("ok",): 0, ("failed",): 0})
         self.configured_at = 0.0
+        self._due: dict[int, float] = {}
         self.handlers: dict[type, Callable[[Any], None]] = {
             Decided: self._decided,
             Placed: self._placed,
@@ -186,9 +189,14 @@ class Metrics:
             self.waits[model].observe(fact.waited_s)
         else:
             lane.retries += 1
+        if self._due and (due := self._due.pop(fact.ticket, None)) is not None:
+            self.expected_errors[model].observe(abs(fact.now - due))
 
     def _queued(self, fact: Queued) -> None:
         self.queued[(fact.request.model,)] += 1
+        if fact.expected_s is not None:
+            self.expected[fact.request.model].observe(fact.expected_s)
+            self._due[fact.ticket] = fact.now + fact.expected_s
         if label := self._labels.of(fact.request.tenant):
             self.tenant_waits[(label,)] += 1
 
@@ -240,6 +248,7 @@ class Metrics:
 
     def _refused(self, fact: Refused) -> None:
         self.refused[fact.request.model, fact.code] += 1
+        self._due.pop(fact.ticket, None)
         if label := self._labels.of(fact.request.tenant):
             self.tenant_requests[label, REFUSED] += 1
 

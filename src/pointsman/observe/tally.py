@@ -28,8 +28,10 @@ class Tally(msgspec.Struct, frozen=True):
 def taken(metrics: Metrics) -> Tally:
     """What `metrics` has counted so far."""
     counts = {family.field: dict(getattr(metrics, family.field)) for family in families.COUNTED}
-    waits: dict[Labels, Buckets] = {(model,): _buckets(waits) for model, waits in metrics.waits.items()}
-    buckets = {families.WAITS.field: waits}
+    buckets: dict[str, dict[Labels, Buckets]] = {}
+    for family in families.PER_MODEL:
+        histograms = getattr(metrics, family.field)
+        buckets[family.field] = {(model,): _buckets(histogram) for model, histogram in histograms.items()}
     for family in families.PER_LANE:
         values = {labels: getattr(lane, family.field) for labels, lane in metrics.lanes.items()}
         if family.kind == "histogram":
@@ -59,8 +61,9 @@ def add(metrics: Metrics, tally: Tally, nodes: Collection[str] | None = None) ->
                 lane = metrics.lanes[labels]
                 before = getattr(lane, field)
                 setattr(lane, field, type(before)(before + count))
-    for (model,), buckets in tally.buckets[families.WAITS.field].items():
-        _add(metrics.waits[model], buckets)
+    for family in families.PER_MODEL:
+        for (model,), buckets in tally.buckets[family.field].items():
+            _add(getattr(metrics, family.field)[model], buckets)
 
 
 def _kept(

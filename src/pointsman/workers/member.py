@@ -13,7 +13,6 @@ import msgspec
 from pointsman.admin.answers import failure
 from pointsman.admin.routes import ROUTES, Call, Route
 from pointsman.brain.model.sharing import PeerReport, Share
-from pointsman.observe.fleet_reading import read
 from pointsman.observe.tally import taken
 from pointsman.serve import Service
 from pointsman.workers.link import Link
@@ -154,4 +153,4 @@ def _call(route: Route, question: Question) -> Call:
 
 
 def _counted(service: Service, id: int) -> Counted:
-    return Counted(id, taken(service.metrics), read(service.gateway.dispatcher))
+    return Counted(id, taken(service.metrics), service.services.reading())

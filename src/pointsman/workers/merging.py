@@ -17,6 +17,7 @@ from pointsman.observe.chapters import Story
 from pointsman.observe.decision import Decision
 from pointsman.observe.fleet_reading import FleetReading
 from pointsman.observe.memory import Holding, Memory, NodeMemory, fleet
+from pointsman.observe.queues import Queue
 
 BOOKED = ("outstanding", "running", "backlog_tokens")
 """What is told of a node and is not what one worker sees but the sum of all."""
@@ -40,6 +41,8 @@ def merged(route: Route, call: Call, answers: Sequence[Any], sums: Sums) -> Any:
         return memory(answers)
     if route.answer == list[Holding]:
         return sorted((each for answer in answers for each in answer), key=lambda each: -each.since_s)
+    if route.answer == list[Queue]:
+        return sorted((each for answer in answers for each in answer), key=lambda each: (each.model, each.apart))
     return first
 
 
@@ -92,7 +95,9 @@ def reading(readings: Sequence[FleetReading], sums: Sums) -> FleetReading:
     states: dict[str, list[str]] = {}
     queues: Counter[str] = Counter()
     panics: dict[str, bool] = {}
+    oldest: dict[str, float] = {}
     for each in readings:
+        oldest |= {model: max(since, oldest.get(model, 0.0)) for model, since in each.oldest.items()}
         queues.update(each.queues)
         panics |= {model: panic or panics.get(model, False) for model, panic in each.panics.items()}
         for position, name in enumerate(each.nodes):
@@ -105,6 +110,7 @@ def reading(readings: Sequence[FleetReading], sums: Sums) -> FleetReading:
         states=[most(states[name]) for name in rows],
         columns={column: [_one(column, same, sums(name)) for name, same in rows.items()] for column in columns},
         queues=queues,
+        oldest=oldest,
         panics=panics,
         index_entries=max((each.index_entries for each in readings), default=0),
     )

@@ -41,7 +41,7 @@ def reset(client: Client) -> None:
 
 
 def nothing_counted(world: World) -> None:
-    reading = read(world.dispatcher)
+    reading = read(world.dispatcher, world.clock.now())
     assert not any(reading.queues.values())
     for name in COUNTED:
         assert not any(reading.columns[name]), name

@@ -29,7 +29,7 @@ def test_a_dispatcher_is_read_node_by_node_without_the_removed_ones() -> None:
     for i in range(5):
         chain = Chain("bytes", [i * 10, i * 10 + 1], 64.0)
         dispatcher.submit(Request(id=f"r{i}", model="m", prompt_tokens=128.0, max_tokens=32, chain=chain), 1.0)
-    reading = read(dispatcher)
+    reading = read(dispatcher, 3.5)
     assert reading.nodes == ["b", "c"]
     assert reading.states == ["up", "up"]
     assert reading.columns["outstanding"] == [2.0, 2.0]
@@ -42,8 +42,9 @@ def test_a_dispatcher_is_read_node_by_node_without_the_removed_ones() -> None:
     assert reading.columns["cap"] == [2.0, 2.0]
     assert all(0.0 < share < 1.0 for share in reading.columns["kv_reserved"])
     assert reading.queues == {"m": 1}
+    assert reading.oldest == {"m": 2.5}
     assert reading.index_entries == 8
 
 
 def test_an_empty_fleet_can_be_read() -> None:
-    assert read(Dispatcher(BrainSettings(), PolicyTable(build("least_requests")))).nodes == []
+    assert read(Dispatcher(BrainSettings(), PolicyTable(build("least_requests"))), 0.0).nodes == []

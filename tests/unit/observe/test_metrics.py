@@ -7,6 +7,7 @@ from pointsman.brain.model.facts import (
     LoadUnknown,
     NodeChanged,
     PanicChanged,
+    Placed,
     PolicyChanged,
     PolicyRaised,
     ProbeFailed,
@@ -167,3 +168,22 @@ def test_what_no_engine_counted_is_counted_by_what_came_and_a_failed_try_not_at_
 
 def test_without_configured_tenants_none_is_counted(life: Any) -> None:
     assert feed(life().placed(), life().ended(2.0)).tenant_requests == {}
+
+
+def test_what_was_expected_is_held_against_what_came() -> None:
+    request = Request(id="r", model="m")
+
+    def placed(ticket: int, now: float) -> Placed:
+        return Placed(now, ticket, ticket, request, "a", 1, now, 10.0, 0.0, "score")
+
+    metrics = feed(
+        Queued(0.0, 1, request, 1),
+        Queued(0.0, 2, request, 2, 4.0),
+        Queued(0.0, 3, request, 3, 6.0),
+        placed(1, 1.0),
+        placed(2, 3.0),
+        Refused(5.0, 3, request, "queue_timeout", 503),
+    )
+    assert (metrics.expected["m"].total, sum(metrics.expected["m"].counts)) == (10.0, 2)
+    assert (metrics.expected_errors["m"].total, sum(metrics.expected_errors["m"].counts)) == (1.0, 1)
+    assert not metrics._due

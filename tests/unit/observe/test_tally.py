@@ -13,7 +13,7 @@ def counted(life: Any, *seconds: float) -> Metrics:
     metrics, one = Metrics(), life(waited_s=0.02)
     for each in seconds:
         for fact in (
-            Queued(9.0, 1, one.common["request"], 1),
+            Queued(9.0, 1, one.common["request"], 1, 2.5),
             one.placed(),
             one.first_token(each),
             one.ended(14.0, tpot_s=0.04, prompt_tokens=7),

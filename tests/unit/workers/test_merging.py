@@ -66,15 +66,16 @@ def test_what_all_agree_on_is_told_once() -> None:
 def test_readings_are_merged_like_nodes_and_queues_add_up() -> None:
     one = FleetReading(
         nodes=["a", "b"], states=["up", "up"], columns={"outstanding": [1.0, 1.0], "load": [0.1, 0.2]},
-        queues={"m": 2, "n": 0}, panics={"m": False}, index_entries=5,
+        queues={"m": 2, "n": 0}, oldest={"m": 2.0, "n": 0.0}, panics={"m": False}, index_entries=5,
     )  # fmt: skip
     two = FleetReading(
         nodes=["b"], states=["down"], columns={"outstanding": [9.0], "load": [0.9]},
-        queues={"m": 3}, panics={"m": True}, index_entries=6,
+        queues={"m": 3}, oldest={"m": 1.0}, panics={"m": True}, index_entries=6,
     )  # fmt: skip
     both = reading([one, two], sums)
     assert (list(both.nodes), list(both.states)) == (["a", "b"], ["up", "up"])
     assert (both.columns["outstanding"], both.columns["load"]) == ([7.0, 0.0], [0.1, 0.9])
+    assert both.oldest == {"m": 2.0, "n": 0.0}
     assert (both.queues, both.panics, both.index_entries) == ({"m": 5, "n": 0}, {"m": True}, 6)
 
 

@@ -64,6 +64,15 @@ class Queue:
         rank = bisect_left(self._lanes[waiter.lane], waiter.place)
         return rank + 1 + self._order.ahead(waiter.lane, rank, self._lanes)
 
+    def first(self, most: int) -> list[tuple[int, int]]:
+        """Position and ticket of at most `most`, those who go first by the order as it is now."""
+        found = [
+            (rank + 1 + self._order.ahead(lane, rank, self._lanes), place[2])
+            for lane, places in self._lanes.items()
+            for rank, place in enumerate(places[:most])
+        ]
+        return sorted(found)[:most]
+
     def leave(self, ticket: int) -> bool:
         """Leave without being placed; false if the ticket was not here."""
         waiter = self._waiters.get(ticket)
