@@ -14,7 +14,7 @@ from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name, Span
 from pointsman.engine.settings import Positive, PositiveFloat
-from pointsman.sim.fleet import MOST_NODES, Node, NodeKind, nodes_of, resized
+from pointsman.sim.fleet import MOST_NODES, Node, NodeKind, nodes_of, reporting, resized
 from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.kinds import ClientKind
@@ -77,6 +77,12 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     resume: Annotated[OnOff, Meta(description="whether a stream that loses its node goes on elsewhere")] = "off"
     feedback_delay_s: Annotated[Delay, Meta(description="how late tokens and ends of answers are known")] = 0.0
     report_delay_s: Annotated[Delay, Meta(description="how late the answer to a probe is known")] = 0.0
+    residency: Annotated[
+        Literal["believed", "reported"],
+        Meta(description="how gateways know what nodes have cached: by what they sent, or by the nodes' KV events"),
+    ] = "believed"
+    event_delay_s: Annotated[Delay, Meta(description="how late KV events are known")] = 0.0
+    event_loss: Annotated[float, Meta(ge=0, lt=1, description="share of the batches of KV events that get lost")] = 0.0
     slo_ttft_s: Annotated[float, Meta(gt=0, description="goodput: longest time to the first token")] = 5.0
     slo_tpot_s: Annotated[float, Meta(gt=0, description="goodput: longest time per further token")] = 0.1
     parameters: Annotated[
@@ -111,9 +117,13 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
     except ValueError as error:
         raise ConfigError(f"`nodes`: {error}") from None
     try:
-        return nodes_of(kinds, declare=config.declare, catalogue=Files())
+        nodes = nodes_of(kinds, declare=config.declare, catalogue=Files())
     except ValueError as error:
         raise ConfigError(f"`node`: {error}") from None
+    try:
+        return reporting(nodes) if config.residency == "reported" else nodes
+    except ValueError as error:
+        raise ConfigError(f"`residency`: {error}") from None
 
 
 def incidents_of(config: SimConfig, nodes: Sequence[Node]) -> Incidents:

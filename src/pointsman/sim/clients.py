@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from pointsman.brain.model.request import Request
-from pointsman.sim.demand import Ask, Demand, Dialogue
+from pointsman.sim.demand import Ask, Demand, Dialogue, token_chain
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.habits import Habits
 from pointsman.sim.loop import Loop, Rank
@@ -19,7 +19,8 @@ class Clients:
 
     Nothing is sent at `seconds` or later. Who asks for no stream and who leaves when is the same in every run of this
     seed, whatever happens in it; who leaves is told by `cancel`. `records` grows as requests end. `resumable`: whether
-    streams may go on elsewhere.
+    streams may go on elsewhere. `block_tokens`: of the nodes that report their caches by blocks of so many tokens, if
+    any do; prompts are then known by their tokens, too.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Clients:
         cancel: Callable[[Exchange], None],
         *,
         resumable: bool = False,
+        block_tokens: int = 0,
     ) -> None:
         self.records: list[Record] = []
         self._loop = loop
@@ -41,6 +43,7 @@ class Clients:
         self._submit = submit
         self._cancel = cancel
         self._resumable = resumable
+        self._block_tokens = block_tokens
         lengths = [len(dialogue.asks) for dialogue in dialogues]
         self._first = np.cumsum([0, *lengths]).tolist()
         self._plain = _plain(dialogues, lengths, habits.plain, seed)
@@ -100,6 +103,7 @@ class Clients:
             model=dialogue.model,
             prompt_tokens=float(ask.prompt_tokens),
             chain=ask.chain(),
+            token_chain=token_chain(ask, self._block_tokens) if self._block_tokens else None,
             stream=stream,
             resumable=stream and self._resumable,
             priority=dialogue.priority,

@@ -8,12 +8,14 @@ from collections.abc import Callable, Container, Sequence
 from zlib import crc32
 
 from pointsman.brain.model.orders import Warm
+from pointsman.engine.kv_events import KvEventBatch
 from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.brain import Brain
 from pointsman.sim.delays import Delays
 from pointsman.sim.exchange import Exchange
 from pointsman.sim.fleet import Node
 from pointsman.sim.gateway import Ended, Gateway
+from pointsman.sim.kv_events import EventDelays, Listener
 from pointsman.sim.loop import Loop
 from pointsman.sim.node import SimNode
 from pointsman.workload.runs import divided
@@ -51,9 +53,11 @@ class Cluster:
         exact: Container[str] = (),
     ) -> None:
         self.nodes = {
-            node.name: SimNode(node, loop, self._seen, self._ended, exact=node.name in exact) for node in nodes
+            node.name: SimNode(node, loop, self._seen, self._ended, self._published, exact=node.name in exact)
+            for node in nodes
         }
         self.gateways = [Gateway(loop, each, self, delays, ended, self._look_for_rest) for each in dispatchers]
+        self._loop = loop
         self._rested = rested
         self._spread = spread
         self._sent = 0
@@ -70,6 +74,14 @@ class Cluster:
         """All gateways get to know all nodes."""
         for gateway in self.gateways:
             gateway.join([node.node.spec for node in self.nodes.values()])
+
+    def listen(self, delays: EventDelays, seed: int) -> None:
+        """All gateways hear the KV events of the nodes that report, each with losses of its own."""
+        reporting = [node.node for node in self.nodes.values() if node.node.spec.residency == "reported"]
+        for number, gateway in enumerate(self.gateways if reporting else ()):
+            gateway.listener = Listener(self._loop, delays, seed + number, reporting[0].block_tokens, gateway.told)
+            for node in reporting:
+                gateway.listener.follow(node.name)
 
     # What clients do
 
@@ -152,6 +164,11 @@ class Cluster:
             return
         gateway, lease = self.tries[sequence.key]
         gateway.seen(lease, tokens)
+
+    def _published(self, node: str, batch: KvEventBatch) -> None:
+        for gateway in self.gateways:
+            if gateway.listener is not None:
+                gateway.listener.published(node, batch)
 
     def _ended(self, sequence: EngineSequence) -> None:
         warm_up = self.warm_ups.pop(sequence.key, None)

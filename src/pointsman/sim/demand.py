@@ -13,7 +13,7 @@ from pointsman.brain.model.request import Chain
 from pointsman.sim.fleet import MODEL
 from pointsman.workload.blocks import answered_runs, fitted, session_blocks, session_runs
 from pointsman.workload.rows import Trace, TraceRow
-from pointsman.workload.runs import Runs
+from pointsman.workload.runs import Runs, divided, ids_of
 from pointsman.workload.sessions import Session
 from pointsman.workload.turns import has_sessions, sessions_of
 
@@ -38,6 +38,12 @@ class Ask(Protocol):
     def runs(self, block_tokens: int) -> Runs:
         """How an engine with blocks of that size knows prompt and answer, as far as others can share them."""
         ...
+
+
+def token_chain(ask: Ask, block_tokens: int) -> Chain | None:
+    """How engines with blocks of that size know the prompt, as if its tokens were known; None where nothing is."""
+    runs = divided(ask.runs(block_tokens), 1, ask.prompt_tokens // block_tokens)
+    return Chain("blocks", ids_of(runs), float(block_tokens)) if runs else None
 
 
 class TurnAsk(msgspec.Struct, frozen=True):

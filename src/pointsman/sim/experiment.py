@@ -27,9 +27,10 @@ from pointsman.sim.collector import seldom_collected
 from pointsman.sim.delays import Delays
 from pointsman.sim.demand import Demand
 from pointsman.sim.exchange import Exchange
-from pointsman.sim.fleet import Node
+from pointsman.sim.fleet import Node, reported_blocks
 from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Incidents, enter
+from pointsman.sim.kv_events import EventDelays
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.process import Counters
 from pointsman.sim.record import Record
@@ -54,8 +55,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     """What to run. `seconds`: requests are sent for so long, measured after the share `warm_up` of it.
 
     `spread` brings requests to the `gateways`. They hear of each other every `sharing_s`; with 0, they know how many
-    they are and no more. `resume`: streams that lose their node go on elsewhere. `exact`: engines take step after
-    step, which costs much more time and changes nothing.
+    they are and no more. `events`: how they hear what nodes report of their caches. `resume`: streams that lose their
+    node go on elsewhere. `exact`: engines take step after step, which costs much more time and changes nothing.
     """
 
     nodes: tuple[Node, ...]
@@ -65,6 +66,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     warm_up: float = 0.1
     delays: Delays = Delays()
+    events: EventDelays = EventDelays()
     habits: Habits = Habits()
     slo: Slo = Slo()
     incidents: Incidents = Incidents()
@@ -150,6 +152,7 @@ class Stage:
             self.cluster.submit,
             self.cluster.cancel,
             resumable=experiment.resume,
+            block_tokens=reported_blocks(experiment.nodes),
         )
         self._counted: list[list[Counters]] = []
         self._forwards = 0
@@ -163,6 +166,7 @@ class Stage:
             raise ValueError("there is no request to send")
         self._enter_events()
         self.cluster.join()
+        self.cluster.listen(self._experiment.events, self._experiment.seed)
         if self._experiment.sharing_s:
             Sharing(self._loop, self.cluster.gateways, self._experiment.sharing_s).begin()
         with seldom_collected():

@@ -159,6 +159,28 @@ def _declared(spec: NodeSpec, kind: NodeKind, profile: EngineProfile) -> NodeSpe
     )
 
 
+def reporting(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """The same nodes, telling how their caches change. Raises ValueError where requests have no one name for blocks."""
+    nodes = tuple(nodes)
+    if any(isinstance(node.profile, PlainProfile) for node in nodes):
+        raise ValueError("plain servers have no cache to report")
+    if len({node.block_tokens for node in nodes}) > 1:
+        raise ValueError("nodes that report their caches need blocks of one size here")
+    return tuple(
+        msgspec.structs.replace(
+            node,
+            spec=msgspec.structs.replace(node.spec, residency="reported"),
+            profile=msgspec.structs.replace(node.profile, kv_events=True),
+        )
+        for node in nodes
+    )
+
+
+def reported_blocks(nodes: Iterable[Node]) -> int:
+    """Tokens of the blocks by which nodes report their caches; 0 if none does."""
+    return next((node.block_tokens for node in nodes if node.spec.residency == "reported"), 0)
+
+
 def resized(kinds: Sequence[NodeKind], total: int) -> tuple[NodeKind, ...]:
     """The fleet with `total` nodes in all, its kinds in the same proportions as nearly as whole nodes allow.
 

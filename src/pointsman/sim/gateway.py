@@ -13,6 +13,7 @@ from math import inf
 from typing import Protocol
 
 from pointsman.brain.life.resume import interrupts
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
@@ -22,6 +23,7 @@ from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.brain import Brain
 from pointsman.sim.delays import Delays
 from pointsman.sim.exchange import Exchange
+from pointsman.sim.kv_events import Listener
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.node import TOKENS_EVERY, SimNode
 
@@ -56,7 +58,10 @@ class Wires(Protocol):
 
 
 class Gateway:
-    """Between a dispatcher and nodes. `rested` is called whenever no request is open here any more."""
+    """Between a dispatcher and nodes. `rested` is called whenever no request is open here any more.
+
+    `listener` hears the nodes' KV events, where there are any.
+    """
 
     def __init__(
         self,
@@ -77,6 +82,7 @@ class Gateway:
         self._leases: dict[int, Exchange] = {}
         self._probing: set[str] = set()
         self._alarm = inf
+        self.listener: Listener | None = None
 
     @property
     def at_rest(self) -> bool:
@@ -255,6 +261,12 @@ class Gateway:
     def _heard_report(self, report: NodeReport) -> None:
         self._probing.discard(report.node)
         self._execute(self.dispatcher.report(report, self._loop.now))
+        if self.listener is not None:
+            self.listener.probed(report.node, report.started_at)
+
+    def told(self, change: CacheChange) -> None:
+        """What a node's KV events come to."""
+        self._execute(self.dispatcher.kv_event(change, self._loop.now))
 
     def _refused(self, lease: int) -> None:
         if lease in self._leases:

@@ -11,6 +11,7 @@ import msgspec
 
 from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.core import StepResult
+from pointsman.engine.kv_events import KvEventBatch
 from pointsman.engine.sequence import Sequence
 from pointsman.sim.fleet import Node
 from pointsman.sim.loop import Loop, Rank
@@ -25,7 +26,8 @@ class SimNode:
     """Runs sequences.
 
     `seen(sequence, tokens)` is called when one gets its first token, `ended(sequence)` when its last. Only an `exact`
-    node, which takes step after step, also tells of the 17th, 33rd... token.
+    node, which takes step after step, also tells of the 17th, 33rd... token. `told(name, batch)` is called with its KV
+    events, if its engine tells any.
     `alive`: whether its process is there; `still_until`: when it goes on, for one that stands still, else None.
     """
 
@@ -35,6 +37,7 @@ class SimNode:
         loop: Loop,
         seen: Callable[[Sequence, int], None],
         ended: Callable[[Sequence], None],
+        told: Callable[[str, KvEventBatch], None],
         *,
         exact: bool = False,
     ) -> None:
@@ -44,6 +47,7 @@ class SimNode:
         self._loop = loop
         self._seen = seen
         self._ended = ended
+        self._told = told
         self._exact = exact
         self._factor = 1.0
         self._requests = 0
@@ -146,3 +150,5 @@ class SimNode:
                 self._seen(sequence, sequence.generated)
         for sequence in result.finished:
             self._ended(sequence)
+        if result.kv_events is not None:
+            self._told(self.node.name, result.kv_events)

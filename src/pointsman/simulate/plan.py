@@ -12,6 +12,7 @@ from pointsman.sim.experiment import Experiment
 from pointsman.sim.fleet import Node
 from pointsman.sim.habits import Habits
 from pointsman.sim.incidents import Incidents
+from pointsman.sim.kv_events import EventDelays
 from pointsman.sim.summary import Slo
 from pointsman.simulate.load import loaded
 
@@ -44,6 +45,7 @@ class Plan(msgspec.Struct, frozen=True):
             seconds=self.seconds,
             warm_up=config.warm_up,
             delays=Delays(config.feedback_delay_s, config.report_delay_s),
+            events=EventDelays(config.event_delay_s, config.event_loss),
             habits=Habits(config.plain, config.leaving, config.leaving_after_s),
             slo=Slo(config.slo_ttft_s, config.slo_tpot_s),
             incidents=self.incidents,

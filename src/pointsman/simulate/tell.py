@@ -84,6 +84,9 @@ def _clients_and_gateways(config: SimConfig) -> Iterable[str]:
         how = "by session" if config.spread == "by_session" else "in turn"
         heard = f"every {config.sharing_s:g} s" if config.sharing_s else "never"
         yield f"{config.gateways} gateways get the requests {how} and hear of each other {heard}."
+    if config.residency == "reported":
+        lost = f", {config.event_loss:.0%} of them lost" if config.event_loss else ""
+        yield f"Nodes report their caches; the events are known {config.event_delay_s:g} s late{lost}."
 
 
 def as_json(results: Sequence[PolicyRuns], plan: Plan) -> dict[str, Any]:

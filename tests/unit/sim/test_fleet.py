@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.sim.fleet import MODEL, NodeKind, nodes_of, resized
+from pointsman.sim.fleet import MODEL, NodeKind, nodes_of, reported_blocks, reporting, resized
 
 
 def test_several_of_a_kind_are_numbered() -> None:
@@ -58,3 +58,22 @@ def test_a_fleet_keeps_its_proportions_at_another_size() -> None:
     assert counts(5) == [2, 3], "of equal remainders the first kind's counts"
     with pytest.raises(ValueError, match="1 nodes are too few to have one of each kind: a, b"):
         counts(1)
+
+
+def test_nodes_that_report_tell_events_and_say_so() -> None:
+    nodes = reporting(nodes_of([NodeKind(name="a"), NodeKind(name="b")]))
+    assert [(node.spec.residency, node.profile.kv_events) for node in nodes] == [("reported", True)] * 2  # type: ignore[union-attr]
+    assert reported_blocks(nodes) == 16
+    assert reported_blocks(nodes_of([NodeKind(name="a")])) == 0
+
+
+@pytest.mark.parametrize(
+    ("kinds", "why"),
+    [
+        ([NodeKind(name="a", kind="plain")], "plain servers have no cache to report"),
+        ([NodeKind(name="a"), NodeKind(name="b", block_size=32)], "need blocks of one size"),
+    ],
+)
+def test_who_cannot_report_is_told(kinds: list[NodeKind], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        reporting(nodes_of(kinds))

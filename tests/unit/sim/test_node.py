@@ -24,6 +24,7 @@ class Watched:
             self.loop,
             lambda sequence, tokens: self.seen.append((sequence.key, tokens, self.loop.now)),
             lambda sequence: self.ended.append((sequence.key, self.loop.now)),
+            lambda name, batch: None,
             exact=exact,
         )
 

@@ -35,6 +35,7 @@ class Follower:
         self._replays = replays
         self._waiting: list[KvBatch] = []
         self._told = 0, 0
+        self._started_at: float | None = None
 
     def begin(self) -> int | None:
         """Begin, or begin anew: nothing is known of what it holds."""
@@ -42,6 +43,14 @@ class Follower:
         self.sequence = NOT_BEGUN
         self._waiting.clear()
         return self._ask()
+
+    def process(self, started_at: float | None) -> int | None:
+        """When the engine's process began, as it tells elsewhere: another one has another cache."""
+        before = self._started_at
+        if started_at is None or started_at == before:
+            return None
+        self._started_at = started_at
+        return None if before is None else self.begin()
 
     def hear(self, batch: KvBatch) -> int | None:
         """A batch came as it was published."""

@@ -11,6 +11,7 @@ from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
 
 __all__ = [
+    "CacheReported",
     "Decided",
     "Ended",
     "Fact",

@@ -204,3 +204,15 @@ def test_a_cleared_cache_is_known_whole() -> None:
     one.hear(batch(7))
     one.hear(KvBatch(8, [Cleared()]))
     assert (held(), held.whole) == ([], True)
+
+
+def test_another_process_is_another_cache_as_soon_as_that_is_known() -> None:
+    one, held = follower()
+    one.begin()
+    assert one.process(None) is None
+    assert one.process(100.0) is None
+    one.hear(batch(0))
+    assert one.process(100.0) is None
+    assert held() == blocks(0)
+    one.process(200.0)
+    assert (held(), held.whole) == ([], False)
