@@ -6,7 +6,7 @@ from pointsman.brain.admission.fairness import FairShare
 from pointsman.brain.admission.quota import Quotas
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.model.errors import PointsmanError
-from pointsman.brain.model.outcome import FAILURES, Outcome
+from pointsman.brain.model.outcome import UNSERVED, Outcome
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.tenant import Tenant
 
@@ -19,9 +19,9 @@ class Accounts:
         self._quotas = Quotas(settings.tenants)
         self._used: dict[int, float] = {}
 
-    def configure(self, settings: BrainSettings) -> None:
+    def configure(self, settings: BrainSettings, now: float) -> None:
         """Go by `settings` from now on; what was charged stays."""
-        self._quotas.configure(settings.tenants)
+        self._quotas.configure(settings.tenants, now)
         if settings.order != "fair":
             self.fair = None
         elif self.fair is None:
@@ -49,18 +49,22 @@ class Accounts:
             self.fair.tokens(lease.id, count)
 
     def ended(self, lease: Lease, outcome: Outcome) -> None:
-        """A lease ended: its tenant is charged for what it was, for nothing where nothing came of it."""
+        """A lease ended: its tenant is charged for what it was, for nothing where nothing came of it.
+
+        The engine's own count is what counts; where it told none, what was seen to come.
+        """
         if self.fair is not None:
             self.fair.ended(lease.id, outcome, lease.ticket.delivered_tokens)
-        if self._quotas.any and (outcome.delivered or outcome.verdict not in FAILURES):
-            ticket = lease.ticket
+        ticket = lease.ticket
+        if self._quotas.charged(ticket.id) and (outcome.delivered or outcome.verdict not in UNSERVED):
             prompt = outcome.prompt_tokens or ticket.prompt_tokens - ticket.delivered_tokens
-            answer = max(outcome.completion_tokens, ticket.delivered_tokens + lease.tokens)
-            self._used[ticket.id] = float(prompt + answer)
+            counted = outcome.prompt_tokens or outcome.completion_tokens
+            seen = ticket.delivered_tokens + outcome.new_tokens if outcome.resumable else lease.seen
+            self._used[ticket.id] = float(prompt + (outcome.completion_tokens if counted else seen))
 
-    def over(self, ticket: Ticket) -> None:
+    def over(self, ticket: Ticket, now: float) -> None:
         """A request is over, however it ended."""
-        self._quotas.over(ticket.id, self._used.pop(ticket.id, None))
+        self._quotas.over(ticket.id, self._used.pop(ticket.id, None), now)
 
     def at_rest(self) -> bool:
         """Whether no request is open and no counter above zero."""

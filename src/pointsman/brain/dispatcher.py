@@ -327,7 +327,8 @@ class Dispatcher:
         """Decide by `settings` from now on, all but the seed. What waits or runs keeps the limits it began with."""
         self.settings = settings = msgspec.structs.replace(settings, seed=self.settings.seed)
         estimating = (self.placement, self.estimates, self.membership)
-        for part in (*estimating, self._retries, self.accounts, self.lives, self.waiting, self.maker):
+        self.accounts.configure(settings, now)
+        for part in (*estimating, self._retries, self.lives, self.waiting, self.maker):
             part.configure(settings)
         self.manager.configure(settings)
         return self._pumped_all(now)

@@ -110,3 +110,9 @@ class Lease:
         self.queue_at_start = 0.0
         self.running_at_start = 0.0
         self.context_at_start = 0.0
+
+    @property
+    def seen(self) -> int:
+        """Tokens of the answer that were seen to come, other tries' included; less exact than what the engine tells."""
+        ticket = self.ticket
+        return ticket.delivered_tokens + self.tokens + (ticket.request.stream and self.first_at is not None)

@@ -105,12 +105,10 @@ class Lives:
         ticket = lease.ticket
         if not self._tell.want(Ended):
             return
-        seen = lease.tokens + (ticket.request.stream and lease.first_at is not None)
         self._tell(
             Ended(
                 now, ticket.id, lease.id, ticket.request, lease.node, outcome,
-                now - lease.started, now - ticket.submitted, tpot, lease.overlap_tokens, final,
-                ticket.delivered_tokens + seen,
+                now - lease.started, now - ticket.submitted, tpot, lease.overlap_tokens, final, lease.seen,
             )
         )  # fmt: skip
 
@@ -118,7 +116,7 @@ class Lives:
         """The ticket's last try ended by `outcome`: close it, with a refusal if its client has no answer yet."""
         if not outcome.delivered and outcome.verdict in UNSERVED:
             return [self.refuse(ticket, upstream_error(outcome), now)]
-        self._forget(ticket)
+        self._forget(ticket, now)
         return []
 
     def refuse(self, ticket: Ticket, error: PointsmanError, now: float) -> Refuse:
@@ -128,7 +126,7 @@ class Lives:
 
     def close(self, ticket: Ticket, now: float, code: str, status: int) -> None:
         """Close a ticket that no node answered, and tell observers why."""
-        self._forget(ticket)
+        self._forget(ticket, now)
         self._tell(Refused(now, ticket.id, ticket.request, code, status))
 
     def _begin(self, ticket: Ticket, lease: Lease, reason: str, now: float) -> None:
@@ -154,9 +152,9 @@ class Lives:
         settings = self._settings
         return min(settings.first_token_ceiling_s, max(settings.first_token_floor_s, PATIENCE_FACTOR * expected))
 
-    def _forget(self, ticket: Ticket) -> None:
+    def _forget(self, ticket: Ticket, now: float) -> None:
         del self.tickets[ticket.id]
-        self._accounts.over(ticket)
+        self._accounts.over(ticket, now)
         if ticket.retrying:
             self._retries.done()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from math import ceil
 
 from pointsman.brain.model.errors import ClientError, MethodNotAllowed, NodeFailed, PointsmanError
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
@@ -164,7 +165,7 @@ def error_lines(error: PointsmanError, request_id: bytes = b"") -> bytes:
     """Status line and headers of an error of ours."""
     extra = []
     if error.retry_after_s is not None:
-        extra.append((b"retry-after", b"%d" % max(1, round(error.retry_after_s))))
+        extra.append((b"retry-after", b"%d" % max(1, ceil(error.retry_after_s))))
     if isinstance(error, ClientError) and error.status == 401:
         extra.append((b"www-authenticate", b"Bearer"))
     if isinstance(error, MethodNotAllowed):

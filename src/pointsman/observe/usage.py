@@ -59,6 +59,7 @@ class _Life(msgspec.Struct, gc=False):
     waited_s: float | None = None
     ttft_s: float | None = None
     prompt_tokens: float = 0.0
+    delivered_tokens: int = 0
     interruptions: int = 0
     node: str = ""
 
@@ -131,6 +132,7 @@ class UsageLog(Subscriber):
         life = self._lives.get(fact.ticket)
         if life is not None:
             life.interruptions += fact.resumed
+            life.delivered_tokens = fact.tokens
 
     def _ended(self, fact: Ended) -> None:
         self._tickets.pop(fact.lease, None)
@@ -146,8 +148,9 @@ class UsageLog(Subscriber):
         left = fact.status == CANCELLED.status
         verdict = Verdict.CANCELLED if left else Verdict.FAIL
         outcome = Outcome(verdict=verdict, reason=fact.code, status=fact.status, delivered=False)
-        life.prompt_tokens = 0.0  # nothing came of it
-        self._end(self._record(fact, life, "cancelled" if left else "refused", outcome, 0))
+        if life.ttft_s is None:
+            life.prompt_tokens = 0.0  # nothing came of it
+        self._end(self._record(fact, life, "cancelled" if left else "refused", outcome, life.delivered_tokens))
 
     def _record(self, fact: Ended | Refused, life: _Life, word: str, outcome: Outcome, seen: int) -> UsageRecord:
         engine = bool(outcome.completion_tokens or outcome.prompt_tokens)

@@ -1,6 +1,7 @@
 """What clients do, and what becomes of their requests."""
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -45,13 +46,16 @@ class Clients(RuleBasedStateMachine):
             policy = "greedy"  # others start whatever finds a slot
         self.layout, self.kv = layout, kv
         self.panicking: set[str] = set()
-        self.driver = TestDriver(policy, [{PanicChanged: self.see}], ejection_s=2.0, **settings)
+        self.driver = self.made(policy, [{PanicChanged: self.see}], ejection_s=2.0, **settings)
         self.driver.resumes = resumes
         self.slots = slots
         self.longest_queue = settings["queue_limit"]
         self.holds = policy in HOLDING
         for name in "ab":
             self.driver.add(name, "m", "n", slots=slots, kv_tokens=kv, kv_layout=layout)
+
+    def made(self, policy: str, observers: Sequence[object], **settings: Any) -> TestDriver:
+        return TestDriver(policy, observers, **settings)
 
     def see(self, fact: PanicChanged) -> None:
         (self.panicking.add if fact.panic else self.panicking.discard)(fact.model)

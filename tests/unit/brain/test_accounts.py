@@ -66,6 +66,31 @@ def test_a_client_that_leaves_is_charged_for_what_it_got() -> None:
     driver.rest()
 
 
+def test_what_was_taken_away_and_never_came_costs_nothing() -> None:
+    """The node had begun to compute it when it was needed for others; nobody served it after that."""
+    driver = driver_of(Tenant(name="t", requests_per_minute=1), queue_timeout_s=3.0)
+    ticket = driver.submit(tenant="t")
+    driver.finish(driver.lease_of(ticket), driver.lost(driver.lease_of(ticket), "preempted", Verdict.INTERRUPTED))
+    blocking = driver.submit()
+    assert ticket in driver.running.values()
+    driver.finish(driver.lease_of(ticket), driver.lost(driver.lease_of(ticket), "preempted", Verdict.INTERRUPTED))
+    assert blocking in driver.running.values()
+    driver.cancel(ticket)
+    assert driver.ended.get(driver.submit(tenant="t")) != "rate_limit_exceeded"
+    driver.rest()
+
+
+def test_every_token_that_was_seen_is_charged_the_first_included() -> None:
+    driver = driver_of(Tenant(name="t", tokens_per_minute=600))
+    ticket = driver.submit(tokens=500, max_tokens=1, tenant="t")
+    driver.first_token(driver.lease_of(ticket))
+    driver.tokens(driver.lease_of(ticket), 9)
+    driver.cancel(ticket)
+    assert driver.ended[driver.submit(tokens=90, max_tokens=1, tenant="t")] == "rate_limit_exceeded"
+    assert driver.submit(tokens=89, max_tokens=1, tenant="t") in driver.running.values()
+    driver.rest()
+
+
 def test_a_tenant_of_more_weight_gets_more_of_its_turns() -> None:
     driver = driver_of(Tenant(name="big", weight=3.0), order="fair")
     running = driver.submit()

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pointsman.brain.model.errors import QueueTimeout
-from pointsman.gateway.reply import Reply
+from pointsman.brain.model.errors import QueueFull, QueueTimeout, TooManyRequests
+from pointsman.gateway.reply import Reply, error_lines
 from pointsman.wire.http1.messages import RequestHead
 
 
@@ -203,3 +203,9 @@ def test_an_old_client_is_promised_a_stream_that_ends_with_its_connection() -> N
     one.comment(b"position=1")
     assert transport.writes == [LINES + b"connection: close\r\n\r\n", b": position=1\n\n"]
     assert not one.keep_alive
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.2, 1), (1.0, 1), (1.4, 2), (29.01, 30)])
+def test_who_comes_back_when_told_is_not_too_early(seconds: float, told: int) -> None:
+    assert b"retry-after: %d\r\n" % told in error_lines(TooManyRequests("", retry_after_s=seconds))
+    assert b"retry-after: 1\r\n" in error_lines(QueueFull(""))

@@ -90,6 +90,21 @@ def test_a_refusal_after_failed_tries_is_one_record_without_tokens() -> None:
     assert (one.prompt_tokens, one.completion_tokens, one.cancelled) == (0, 0, False)
 
 
+@pytest.mark.parametrize("leaves", [True, False])
+def test_what_was_had_before_the_rest_was_refused_or_not_waited_for_is_written(leaves: bool) -> None:
+    scene = Scene("a", "b", queue_timeout_s=3.0)
+    ticket, _ = scene.driver.submit(resumable=True, tokens=100), scene.driver.submit()
+    lease = scene.driver.lease_of(ticket)
+    scene.driver.first_token(lease)
+    scene.driver.finish(lease, Outcome(verdict=Verdict.FAIL, reason="reset", resumable=True, new_tokens=7))
+    if leaves:
+        scene.driver.cancel(ticket)
+    scene.driver.tick(4.0)
+    one = scene.record()
+    assert (one.outcome, one.cancelled) == (("cancelled", True) if leaves else ("refused", False))
+    assert (one.prompt_tokens, one.completion_tokens, one.counted_by) == (100, 7, "events")
+
+
 def test_who_left_while_waiting_is_told_as_such() -> None:
     scene = Scene()
     ticket = scene.driver.submit()
