@@ -6,8 +6,10 @@ and all, or the token ids. Events are read as raw members, so what is not unders
 
 import re
 from array import array
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from pointsman.wire.decoding import decoder
 from pointsman.wire.openai.chunk import says
@@ -17,6 +19,7 @@ _IDS = re.compile(rb',\s*"(?:prompt_)?token_ids"\s*:\s*(?:null|\[[^\]]*\])')
 """A member of that name: inside a text its quotes would be escaped."""
 _EMPTY = b'""'
 _ABSENT = msgspec.Raw()
+_TokenId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class _Delta(msgspec.Struct, gc=False):
@@ -35,7 +38,7 @@ class _Delta(msgspec.Struct, gc=False):
 class _Choice(msgspec.Struct, gc=False):
     text: msgspec.Raw = _ABSENT
     delta: _Delta | None = None
-    token_ids: list[int] | None = None
+    token_ids: list[_TokenId] | None = None
     prompt_token_ids: msgspec.Raw = _ABSENT
 
 
@@ -47,7 +50,6 @@ class _Event(msgspec.Struct, gc=False):
 _decode = decoder(_Event)
 _decode_members = decoder(dict[str, msgspec.Raw])
 _decode_choices = decoder(list[dict[str, msgspec.Raw]])
-_decode_usage = decoder(dict[str, msgspec.Raw])
 _encode = msgspec.json.encode
 
 
@@ -75,7 +77,7 @@ class Delivered:
             return
         try:
             told = _decode(data)
-        except msgspec.DecodeError:  # half a character pair, say
+        except msgspec.DecodeError:  # half a character pair, say, or an id that cannot be
             self.plain = False
             return
         self._see_prompt(told.prompt_token_ids)
@@ -129,7 +131,7 @@ class Identity:
         members = _members(event_data(event))
         if not members or says(members.get("error", _ABSENT)):
             return event
-        choices = [self._dressed(choice) for choice in _decode_choices(bytes(members.get("choices", b"[]")))]
+        choices = [self._dressed(choice) for choice in _choices(members)]
         has_usage = says(members.get("usage", _ABSENT))
         if not has_usage and not any(_says_something(choice) for choice in choices):
             return b""
@@ -146,7 +148,7 @@ class Identity:
             if name == "text" and self._is_chat:
                 dressed["delta"] = msgspec.Raw(b'{"content":%b}' % bytes(value))
             elif name == "delta":
-                delta = _decode_members(bytes(value))
+                delta = _members(bytes(value))
                 delta.pop("role", None)
                 dressed["delta"] = msgspec.Raw(_encode(delta))
             elif name != "prompt_token_ids":
@@ -160,11 +162,19 @@ def without_ids(event: bytes) -> bytes:
 
 
 def _members(data: bytes) -> dict[str, msgspec.Raw]:
-    """The members of an event's data; none for what is no object."""
+    """The members of `data`; none for what is no object."""
     try:
         return _decode_members(data)
     except msgspec.DecodeError:
         return {}
+
+
+def _choices(members: dict[str, msgspec.Raw]) -> list[dict[str, msgspec.Raw]]:
+    """The choices of an event; none where they are no list of objects."""
+    try:
+        return _decode_choices(bytes(members.get("choices", b"[]")))
+    except msgspec.DecodeError:
+        return []
 
 
 def _says_something(choice: dict[str, msgspec.Raw]) -> bool:
@@ -176,7 +186,9 @@ def _says_something(choice: dict[str, msgspec.Raw]) -> bool:
 
 def _shifted(usage: bytes, tokens: int) -> bytes:
     """A continuation's usage as that of the whole answer: `tokens` of its prompt were the answer's beginning."""
-    counts = _decode_usage(usage)
+    counts = _members(usage)
+    if not counts:
+        return usage
     for name, change in (("prompt_tokens", -tokens), ("completion_tokens", tokens)):
         told = bytes(counts.get(name, b""))
         if told.isdigit():

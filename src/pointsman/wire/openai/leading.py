@@ -59,7 +59,7 @@ def _first_messages(messages: bytes, amount: int) -> bytes:
     """The list's messages as far as `amount` bytes of it go; empty for none."""
     kept: list[bytes] = []
     at = 0
-    for message in map(bytes, _decode_list(messages)):
+    for message in _listed(messages):
         start = messages.index(message, at)
         at = start + len(message)
         if at <= amount:
@@ -70,9 +70,25 @@ def _first_messages(messages: bytes, amount: int) -> bytes:
         break
     if not kept:
         return b""
-    if _decode_role(kept[-1]).role != "user":
+    if not _is_users(kept[-1]):
         kept.append(_LAST_WORD)
     return b"[%b]" % b",".join(kept)
+
+
+def _listed(messages: bytes) -> list[bytes]:
+    """The messages, each an object; none where anything else is among them."""
+    try:
+        listed = [bytes(message) for message in _decode_list(messages)]
+    except msgspec.DecodeError:
+        return []
+    return listed if all(message.startswith(b"{") for message in listed) else []
+
+
+def _is_users(message: bytes) -> bool:
+    try:
+        return _decode_role(message).role == "user"
+    except msgspec.DecodeError:
+        return False
 
 
 def _first_text(message: bytes, amount: int) -> bytes:

@@ -29,8 +29,8 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 def members(data: bytes) -> list[Member]:
     """The top-level members of `data`, which must be a valid JSON object.
 
-    Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess; and when
-    there are more than MOST_MEMBERS.
+    Raises BadRequest when a name is there twice: which of the two an engine would take is not ours to guess; when one
+    is no text, which a decoder that passes over it does not see; and when there are more than MOST_MEMBERS.
     """
     found = []
     at = 0
@@ -52,7 +52,15 @@ def _values(data: bytes) -> dict[str, msgspec.Raw]:
     try:
         return _decode(data)
     except msgspec.DecodeError:
+        return _mended_values(data)
+
+
+def _mended_values(data: bytes) -> dict[str, msgspec.Raw]:
+    """The values of what may hold half a character pair."""
+    try:
         return _decode(mended(data))
+    except msgspec.DecodeError as error:
+        raise BadRequest(f"a member of the request body: {error}") from None
 
 
 def without(data: bytes, names: frozenset[str]) -> bytes:

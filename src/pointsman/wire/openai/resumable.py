@@ -10,9 +10,10 @@ from typing import Literal
 
 import msgspec
 
+from pointsman.brain.model.errors import BadRequest
 from pointsman.wire.decoding import decoder
 from pointsman.wire.openai.delivered import Delivered
-from pointsman.wire.openai.members import without
+from pointsman.wire.openai.members import members, without
 
 Mode = Literal["off", "text", "tokens"]
 
@@ -39,7 +40,6 @@ _CHAT_ALONE = frozenset(
 """Members of a chat that a completion does not know, or knows as something else."""
 _PART = re.compile(rb'"type"\s*:\s*"([^"]*)"')
 
-_decode = decoder(dict[str, msgspec.Raw])
 _decode_ids = decoder(list[int])
 
 
@@ -67,17 +67,17 @@ class Asked(msgspec.Struct, frozen=True):
 
 def asked(data: bytes, mode: Mode, *, is_chat: bool) -> Asked | None:
     """The request in `data`, valid JSON, if an answer to it can be continued in this mode; None if it cannot."""
-    if mode == "off":
+    given = _members(data) if mode != "off" else {}
+    if not given:
         return None
-    members = _decode(data)
     by_tokens = mode == "tokens"
-    if any(_given(members, name, _NOTHING) for name in _FOREIGN):
+    if any(_given(given, name, _NOTHING) for name in _FOREIGN):
         return None
-    if any(_given(members, name, _ALONE) for name in _SEVERAL) or _may_hold_back(data):
+    if any(_given(given, name, _ALONE) for name in _SEVERAL) or _may_hold_back(data):
         return None
-    if not (_chat_is_plain(members, by_tokens) if is_chat else _completion_is_plain(members, by_tokens)):
+    if not (_chat_is_plain(given, by_tokens) if is_chat else _completion_is_plain(given, by_tokens)):
         return None
-    return Asked(data, members, by_tokens, is_chat, _given(members, "return_token_ids", _NOTHING))
+    return Asked(data, given, by_tokens, is_chat, _given(given, "return_token_ids", _NOTHING))
 
 
 def with_ids(request: Asked) -> bytes:
@@ -106,6 +106,15 @@ def leaves_any(request: Asked, tokens: int) -> bool:
     """Whether there may be anything behind so many tokens."""
     limit = request.limit
     return limit is None or tokens < limit
+
+
+def _members(data: bytes) -> dict[str, msgspec.Raw]:
+    """The members by name, views of `data`; none where they could not be edited."""
+    view = memoryview(data)
+    try:
+        return {member.name: msgspec.Raw(view[member.value : member.end]) for member in members(data)}
+    except BadRequest:
+        return {}
 
 
 def _dropped(request: Asked) -> frozenset[str]:

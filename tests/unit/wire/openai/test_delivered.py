@@ -104,3 +104,26 @@ def test_ids_are_taken_out_and_nothing_else() -> None:
     assert without_ids(told) == shown
     assert without_ids(event(None, prompt_token_ids=[1, 2])) == event(None)
     assert without_ids(event(None, prompt_token_ids=None)) == event(None)
+
+
+ODD: list[Any] = [None, 5, "x", [5], [None], {}, {"a": 1}, 2**70]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_rest_with_odd_members_passes_all_the_same(odd: Any) -> None:
+    told = identity().put_on(event({"index": 0, "delta": {"content": "b"}}, usage=odd), 10)
+    assert json.loads(told[6:]).get("usage") == odd
+    assert identity().put_on(event(None, choices=odd), 10) == b""
+    assert worn(event({"index": 0, "delta": odd, "finish_reason": "stop"}))["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_rest_with_a_name_that_is_no_text_passes_as_it_is() -> None:
+    whole = b'data: {"\xff":1,"choices":[]}\n\n'
+    assert identity().put_on(whole, 10) == whole
+    assert b'"usage":{"\xff":1}' in identity().put_on(b'data: {"choices":[],"usage":{"\xff":1}}\n\n', 10)
+
+
+@pytest.mark.parametrize("odd", [-1, 2**63, 2**70, 1.5, "x", None])
+def test_what_cannot_be_a_tokens_id_is_not_plain(odd: Any) -> None:
+    assert not seen(event({"text": "a", "token_ids": [4, odd]}), by_tokens=True).plain
+    assert seen(event({"text": "a", "token_ids": [4, 2**63 - 1]}), by_tokens=True).plain

@@ -84,3 +84,13 @@ def test_wherever_it_is_cut_it_is_a_prompt_that_begins_alike(texts: list[str], a
     *kept, last = [message["content"] for message in json.loads(found)["messages"]]
     assert kept == texts[: len(kept)]
     assert texts[len(kept)].startswith(last)
+
+
+@pytest.mark.parametrize("messages", [{"a": 1}, "hi", 7, [], [5], ["hi"], [None], [[USER]], [USER, 5]])
+def test_messages_that_are_none_cannot_be_cut(messages: Any) -> None:
+    assert cut(encoded(messages=messages), 10) is None
+
+
+@pytest.mark.parametrize("role", [None, 7, [], {}])
+def test_after_an_odd_role_a_user_has_the_last_word(role: Any) -> None:
+    assert cut(encoded(messages=[{"role": role, "content": "x"}]), 100)["messages"][1]["role"] == "user"

@@ -56,3 +56,9 @@ def test_surrogates_stay() -> None:
 def test_a_million_members_are_too_many() -> None:
     with pytest.raises(BadRequest, match="more than"):
         members(b"{%b}" % b",".join(b'"%d":0' % number for number in range(10_001)))
+
+
+@pytest.mark.parametrize("name", [b"\xff", b"\xed\xbb\xbf", b"\\ud83d\xff"])
+def test_a_name_that_is_no_text(name: bytes) -> None:
+    with pytest.raises(BadRequest, match="UTF-8"):
+        members(b'{"a":1,"%b":2}' % name)

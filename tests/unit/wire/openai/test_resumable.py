@@ -144,3 +144,11 @@ def test_an_answer_at_its_limit_leaves_nothing() -> None:
     assert request is not None
     assert leaves_any(request, 19)
     assert not leaves_any(request, 20)
+
+
+@pytest.mark.parametrize(
+    "odd", [b'"a":1,"a":2', b'"\xff":1', rb'"\ud83d":1', b",".join(b'"%d":0' % each for each in range(10_001))]
+)
+@pytest.mark.parametrize("mode", ["text", "tokens"])
+def test_what_could_not_be_edited_is_not_continued(odd: bytes, mode: Mode) -> None:
+    assert asked(b'{"messages":[{}],%b}' % odd, mode, is_chat=True) is None
