@@ -173,6 +173,37 @@ async def world() -> AsyncIterator[World]:
         yield World(stack)
 
 
+class Connecting:
+    """The running loop, but for how a connection is opened: `connect`, which gets the loop and what it was asked.
+
+    Patched in for asyncio's `get_running_loop`; a patch of the gateway's own classes goes unseen where it is compiled.
+    """
+
+    def __init__(self, connect: Callable[..., Awaitable[Any]]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._connect = connect
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    async def create_connection(self, *arguments: Any, **named: Any) -> Any:
+        return await self._connect(self._loop, *arguments, **named)
+
+
+Connect = Callable[[Callable[..., Awaitable[Any]]], None]
+
+
+@pytest.fixture
+def connecting(monkeypatch: pytest.MonkeyPatch) -> Connect:
+    """Have connections opened by what is handed in, from now on and for the rest of the test."""
+
+    def begin(connect: Callable[..., Awaitable[Any]]) -> None:
+        loop = Connecting(connect)
+        monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+
+    return begin
+
+
 Asked = Awaitable[Response]
 
 

@@ -11,7 +11,7 @@ import pytest
 from pointsman.gateway.app import Gateway
 from pointsman.gateway.settings import Limits, Timeouts
 
-from .conftest import Client, World, chat
+from .conftest import Client, Connect, World, chat
 from .scripted_upstream import (
     DONE,
     ROLE,
@@ -79,21 +79,18 @@ async def test_leaving_the_queue(world: World) -> None:
     assert len(world.nodes[0].requests) == 1
 
 
-async def test_leaving_while_connecting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pointsman.gateway.upstream import Pool
+async def test_leaving_while_connecting(world: World, connecting: Connect) -> None:
+    asked = asyncio.Event()
 
-    connecting = asyncio.Event()
-
-    async def connect(_: Pool) -> None:
-        connecting.set()
+    async def endless(*_: object, **__: object) -> None:
+        asked.set()
         await asyncio.sleep(60)
 
-    await world.open(GOOD)
-    monkeypatch.setattr(Pool, "take", lambda _: None)
-    monkeypatch.setattr(Pool, "connect", connect)
+    await world.open(GOOD, limits=Limits(idle_connections=0))
     client = await world.client()
+    connecting(endless)
     client.send(chat())
-    await connecting.wait()
+    await asyncio.wait_for(asked.wait(), 5)
     client.writer.transport.abort()
     await world.at_rest()
 

@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-
-import pytest
+from typing import Any
 
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Limits, Timeouts
-from pointsman.gateway.upstream import UpstreamConnection
 
-from .conftest import World, chat
+from .conftest import Connect, World, chat
 from .scripted_upstream import (
     DONE,
     HANG,
@@ -220,19 +218,17 @@ async def test_a_whole_answer_counts_whatever_follows_it(world: World) -> None:
         assert world.nodes[0].connections == len(world.nodes[0].requests) == tries
 
 
-async def test_a_connection_lost_before_it_was_used_fails_the_try(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_connection_lost_before_it_was_used_fails_the_try(world: World, connecting: Connect) -> None:
     """A node that accepts and resets at once; nobody waits for the answer that cannot come."""
+
+    async def lost_at_once(loop: asyncio.AbstractEventLoop, *arguments: Any, **named: Any) -> tuple[Any, Any]:
+        transport, protocol = await loop.create_connection(*arguments, **named)
+        transport.abort()
+        return transport, protocol
+
     await world.open(GOOD, brain=BrainSettings(tries=1), limits=Limits(idle_connections=0))
-    made = UpstreamConnection.connection_made
-
-    def lost_at_once(self: UpstreamConnection, transport: asyncio.BaseTransport) -> None:
-        made(self, transport)
-        transport.abort()  # type: ignore[attr-defined]
-
-    monkeypatch.setattr(UpstreamConnection, "connection_made", lost_at_once)
     client = await world.client()
+    connecting(lost_at_once)
     assert (await client.ask(chat())).status == 502
     await world.at_rest()
 

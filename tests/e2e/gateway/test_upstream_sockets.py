@@ -3,14 +3,13 @@
 import asyncio
 import errno
 import socket
-from typing import Any
 
 import pytest
 
 from pointsman.brain.model.node import NodeState
 from pointsman.gateway.settings import Limits, Timeouts
 
-from .conftest import World, chat
+from .conftest import Connecting, World, chat
 from .scripted_upstream import Received, always, respond
 
 GOOD = always(respond(b"{}"))
@@ -94,17 +93,8 @@ async def test_a_malformed_limit_is_refused(world: World, given: str) -> None:
     assert world.nodes[0].requests[0].header("x-request-timeout-ms") is None
 
 
-class NoPortLeft:
-    """The loop on a machine that has no port left for a connection."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loop, name)
-
-    async def create_connection(self, *_: object, **__: object) -> None:
-        raise OSError(errno.EADDRNOTAVAIL, "no port left")
+async def no_port_left(*_: object, **__: object) -> None:
+    raise OSError(errno.EADDRNOTAVAIL, "no port left")
 
 
 async def test_what_this_machine_lacks_is_no_fault_of_a_node(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +103,7 @@ async def test_what_this_machine_lacks_is_no_fault_of_a_node(world: World, monke
     await world.until(lambda: not idle_sockets(world), 1.0)
 
     client = await world.client()
-    loop = NoPortLeft(asyncio.get_running_loop())
+    loop = Connecting(no_port_left)
     with monkeypatch.context() as patch:
         patch.setattr(asyncio, "get_running_loop", lambda: loop)
         for _ in range(20):
