@@ -52,7 +52,8 @@ Handler = Callable[[Services, Call], Any]
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One operation. `answer` is the type of the JSON answer; None means no content. `path` may hold one {id}.
 
-    `whom`: of several workers all make a change, or one does, and the others hear of it as they hear of requests.
+    `whom`: of several workers all make a change, those that come later too; or one does, and the others hear of it as
+    they hear of requests; or each that serves does now, for the requests that it has.
     """
 
     method: str
@@ -63,7 +64,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     query: type[msgspec.Struct] | None = None
     body: type[msgspec.Struct] | None = None
     status: int = 200
-    whom: Literal["all", "one"] = "all"
+    whom: Literal["all", "one", "each"] = "all"
 
 
 def _healthy(_services: Services, _call: Call) -> Health:
@@ -199,6 +200,7 @@ ROUTES = (
         handler=_defragment,
         answer=list[Gathering],
         query=DefragmentQuery,
+        whom="each",
     ),
     Route(
         method="POST",

@@ -1,6 +1,7 @@
 """The admin API of several workers: questions go to all, and one answer comes back.
 
-What concerns one worker alone, such as memory that it holds for others, is asked of them in turn until one knows.
+What concerns one worker alone, such as memory that it holds for others, is asked of them in turn until one knows;
+what each does for its own requests is asked of all that serve.
 
 A change is first made by one worker; if that refuses it, nobody else hears of it. Then it is noted for workers that
 start later, and made by all others. One that cannot follow although the first could has fallen out of step: it is
@@ -40,7 +41,7 @@ class Everyone:
     async def answer(self, route: Route, call: Call) -> Any:
         """Raises Failed, NotReady."""
         question = _question(route, call)
-        if route.method == "GET":
+        if route.method == "GET" or route.whom == "each":
             answers = await self._asked(self._team.serving, question)
         elif route.whom == "one":
             answers = [await self._one(question)]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from pointsman.admin.routes import Call, Route
-from pointsman.admin.values import Node
+from pointsman.admin.values import Gathering, Node
 from pointsman.brain.model.sharing import Booked
 from pointsman.observe.chapters import Story
 from pointsman.observe.decision import Decision
@@ -41,6 +41,8 @@ def merged(route: Route, call: Call, answers: Sequence[Any], sums: Sums) -> Any:
         return memory(answers)
     if route.answer == list[Holding]:
         return sorted((each for answer in answers for each in answer), key=lambda each: -each.since_s)
+    if route.answer == list[Gathering]:
+        return [each for answer in answers for each in answer]
     if route.answer == list[Queue]:
         return sorted((each for answer in answers for each in answer), key=lambda each: (each.model, each.apart))
     return first

@@ -66,11 +66,13 @@ class Site:
         self.engines: list[Engine] = []
         self.port, self.admin_port = free_port(), free_port()
 
-    async def start(self, *engines: Engine, slots: int = 16, workers: int = 2, more: str = "") -> "Site":
+    async def start(
+        self, *engines: Engine, slots: int = 16, kv_tokens: int = 100_000, workers: int = 2, more: str = ""
+    ) -> "Site":
         for engine in engines:
             self.engines.append(await self._stack.enter_async_context(engine))
         nodes = ", ".join(
-            f'{{ id = "{number}", url = "{engine.url}", models = ["m"], slots = {slots} }}'
+            f'{{ id = "{number}", url = "{engine.url}", models = ["m"], slots = {slots}, kv_tokens = {kv_tokens} }}'
             for number, engine in enumerate(engines)
         )
         self.config = self.folder / "pointsman.toml"

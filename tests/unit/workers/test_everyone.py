@@ -8,7 +8,7 @@ import pytest
 
 from pointsman.admin.answers import Failed
 from pointsman.admin.routes import ROUTES, Call, NotReady, Route
-from pointsman.admin.values import Health, PolicyChange, PolicyInUse
+from pointsman.admin.values import DefragmentQuery, Gathering, Health, PolicyChange, PolicyInUse
 from pointsman.brain.hub import Hub
 from pointsman.workers.changes import Changes
 from pointsman.workers.everyone import Everyone
@@ -132,4 +132,14 @@ async def test_without_a_worker_nothing_is_changed() -> None:
     team = FakeTeam(FakeWorker(1, None))
     with pytest.raises(NotReady):
         await change(team)
+    assert not team.changes.made()
+
+
+async def test_what_each_does_for_its_own_requests_is_asked_of_those_that_serve_and_not_done_again_later() -> None:
+    moved = [Gathering("r", "a", ["s"], 3, 0.1)]
+    team = FakeTeam(FakeWorker(1, moved), FakeWorker(2, []), FakeWorker(3, moved), FakeWorker(4, moved, serves=False))
+    everyone = Everyone(cast(Any, team), print)
+    answer = await everyone.answer(route("POST", "/cache/defragment"), Call(query=DefragmentQuery()))
+    assert answer == [*moved, *moved]
+    assert [len(worker.asked) for worker in team.workers.values()] == [1, 1, 1, 0]
     assert not team.changes.made()
