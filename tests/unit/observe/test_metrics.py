@@ -174,7 +174,7 @@ def test_what_was_expected_is_held_against_what_came() -> None:
     request = Request(id="r", model="m")
 
     def placed(ticket: int, now: float) -> Placed:
-        return Placed(now, ticket, ticket, request, "a", 1, now, 10.0, 0.0, "score")
+        return Placed(now, ticket, ticket, request, "a", 1, now, 10, 0, "score")
 
     metrics = feed(
         Queued(0.0, 1, request, 1),
