@@ -17,7 +17,7 @@ from pointsman.brain.evacuation import Evacuation
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.life.feedback import FeedbackDesk
-from pointsman.brain.life.resume import gave_way
+from pointsman.brain.life.resume import gave_way, was_emptied
 from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.lives import Lives
 from pointsman.brain.manager import Manager
@@ -90,7 +90,7 @@ class Dispatcher:
             self.lives.refuse, self._out, self.maker,
         )  # fmt: skip
         warming = Warming(settings.cache, self.fleet, self.placement, self.peers, tickets, self._tell, self._out)
-        self.manager = Manager(settings, self.placement, self.waiting, warming, tickets, self._agenda)
+        self.manager = Manager(settings, self.placement, self.waiting, warming, self.maker, tickets, self._agenda)
         self.outsiders = Outsiders(settings.seed, self.fleet, self.placement, self._agenda)
         self._refreshed = now
         self._agenda.add(now + settings.recovery_sample_s, self._sample)
@@ -110,6 +110,8 @@ class Dispatcher:
             self.waiting.pump_all(now)
         ticket = self.lives.submitted(request, now)
         refused = self.accounts.admit(ticket, now)
+        if refused is None:
+            self.placement.arrived(ticket, now)
         first = self.lives.refuse(ticket, refused, now) if refused else self._enter(ticket, now)
         return [first, *self._taken()] if self._out else [first]
 
@@ -422,7 +424,8 @@ class Dispatcher:
         made_room = gave_way(outcome)
         if made_room:
             self.waiting.redeem(now)
-        return self._enter(ticket, now, gave_way=made_room)
+        elsewhere = self.lives.place_elsewhere(ticket, lease.node, now) if was_emptied(outcome) else None
+        return elsewhere or self._enter(ticket, now, gave_way=made_room)
 
     def _pumped(self, models: Container[str], now: float) -> list[Order]:
         """What the room freed for `models` allows, and whatever else is to be told."""

@@ -100,6 +100,14 @@ class Lives:
             self._agenda.add(now + self._patience(lease.expected_s + whole), self._probation_over, lease.id)
         return Start(ticket.id, lease.id, self._fleet.spec(lease.row), ticket.attempts, patience)
 
+    def place_elsewhere(self, ticket: Ticket, node: str, now: float) -> Start | Refuse | None:
+        """The same, but not on `node`, which may have it again later."""
+        excluded = ticket.excluded
+        ticket.excluded = tuple(sorted({*excluded, node}))
+        answer = self.place(ticket, now)
+        ticket.excluded = excluded
+        return answer
+
     def tell_ended(self, lease: Lease, outcome: Outcome, tpot: float | None, final: bool, now: float) -> None:
         """Tell observers how a lease ended, and whether its ticket did (`final`)."""
         ticket = lease.ticket

@@ -352,6 +352,11 @@ class Placement:
             shared = chain.links[: round(tokens / per_link)]
             self.hot.hit(ticket.request.model, shared, per_link, ticket.id, now)
 
+    def arrived(self, ticket: Ticket, now: float) -> None:
+        """A request came, whatever will become of it: it is of the demand that memory is kept ready for."""
+        if self.prealloc.on:
+            self.prealloc.arrived(ticket.request.model, ticket.prompt_tokens + ticket.reserve_tokens, now)
+
     def keeps_for(self, ticket: Ticket) -> bool:
         """Whether some node keeps memory ready that would do for the ticket: it takes nobody's place in a queue."""
         tokens = ticket.prompt_tokens + ticket.reserve_tokens
@@ -365,8 +370,6 @@ class Placement:
         """Give the lease, whose blocks are about to be reserved, what is kept ready for it."""
         ticket = lease.ticket
         model, tokens = ticket.request.model, ticket.prompt_tokens + ticket.reserve_tokens
-        if not ticket.attempts:
-            self.prealloc.arrived(model, tokens, now)
         self.prealloc.begun(lease.id, lease.row, model, tokens, now)
 
     def _fit_links(self, row: int, tokens_per_link: float) -> None:

@@ -54,7 +54,10 @@ COUNTED = (
         "counter", "interruptions", "model node cause resumed", "interruptions",
         "Answers interrupted on their node, by whether the rest was asked of another.",
     ),
-    _family("counter", "room_made", "model node cause", "room_made", "Times others left a node for one who waited."),
+    _family(
+        "counter", "room_made", "model node cause", "room_made",
+        "Times others left a node for one who waited, or to have its memory free in one piece.",
+    ),
     _family("counter", "refused", "model code", "refused", "Requests refused, by error code."),
     _family("counter", "queued", "model", "queued", "Requests that had to wait for a node."),
     _family(

@@ -12,8 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
+from pointsman.brain.life.resume import EMPTIED
 from pointsman.brain.model.facts import (
     Decided,
+    Emptied,
     Ended,
     Fact,
     FedBack,
@@ -119,6 +121,7 @@ class Metrics:
             Interrupted: self._interrupted,
             Resumed: self._resumed,
             RoomMade: self._room_made,
+            Emptied: self._emptied,
             Refused: self._refused,
             Warmed: self._warmed,
             NodeChanged: self._node_changed,
@@ -238,6 +241,9 @@ class Metrics:
 
     def _room_made(self, fact: RoomMade) -> None:
         self.room_made[fact.request.model, fact.node, fact.cause] += 1
+
+    def _emptied(self, fact: Emptied) -> None:
+        self.room_made[fact.model, fact.node, EMPTIED] += 1
 
     def _resumed(self, fact: Resumed) -> None:
         self.lanes[fact.request.model, fact.node].resume_gap.observe(fact.gap_s)

@@ -44,6 +44,7 @@ READY = (
         starve_s=3.0,
     ),
     CacheSettings(demand_classes=2, demand_memory_s=5.0, unused_s=3.0),
+    CacheSettings(gather_load=1.0, gather_after_s=0.1, gather_above=0.0),
     CacheSettings(demand_classes=1, warm_nodes=2, warm_hits=0.2, warm_tokens=1, warm_load=1.0, warm_share=1.0),
 )
 """What is done ahead of requests."""

@@ -56,6 +56,40 @@ def test_it_is_given_back_while_others_starve() -> None:
     driver.rest()
 
 
+def test_one_node_alone_gives_back_and_stays_the_one() -> None:
+    cache = CacheSettings(prealloc=(MemoryClass(model="m", up_to_tokens=256, requests=2, nodes=3),), starve_s=5.0)
+    driver = TestDriver("greedy", cache=cache, queue_timeout_s=1e6)
+    for name in "abc":
+        driver.add(name, kv_tokens=1600, block_tokens=16)
+    driver.tick()
+    held = [driver.submit(tokens=600, max_tokens=8) for _ in range(3)]
+    waiting = driver.submit(tokens=1200, max_tokens=8)
+    account = driver.dispatcher.placement.pool.account
+    assert [account(row).preallocated for row in range(3)] == [32, 32, 32]
+    for _ in range(5):
+        driver.tick(2.0)
+        assert sorted(account(row).preallocated for row in range(3))[1:] == [32, 32]
+    (yielded,) = [row for row in range(3) if not account(row).preallocated]
+    other = next(ticket for ticket in held if driver.node(ticket) != "abc"[yielded])
+    driver.finish(driver.lease_of(other))
+    driver.tick(2.0)
+    assert not account(yielded).preallocated
+    driver.finish(next(driver.lease_of(each) for each in held if each != other and driver.node(each) == "abc"[yielded]))
+    assert driver.node(waiting) == "abc"[yielded]
+    driver.tick(1.0)
+    assert account(yielded).preallocated == 100 - account(yielded).reserved
+    driver.rest()
+
+
+def test_demand_counts_who_comes_whatever_becomes_of_it() -> None:
+    driver = TestDriver("greedy", cache=CacheSettings(demand_classes=1), queue_limit=1)
+    driver.add("a", slots=1, kv_tokens=1600, block_tokens=16)
+    for _ in range(3):
+        driver.submit(tokens=200, max_tokens=8)
+    (found,) = driver.dispatcher.placement.prealloc._found.values()
+    assert found.demand.rate(60.0, driver.now) == 3 / 60.0
+
+
 def test_it_begins_and_ends_with_the_settings() -> None:
     driver = driver_of(CacheSettings())
     assert (kept(driver), driver.dispatcher.next_deadline()) != (32, 0.0)

@@ -4,12 +4,12 @@ Strategy: what is kept is taken out of a node's free blocks beforehand, so every
 and a request of the class that much emptier (`offered`). Nothing else in a decision knows of classes. Which classes get
 how much where is worked out anew about every second (`renew`): what configuration promises, and as much as the demand
 of late asks for; of several gateways before the nodes each keeps its part. It goes back when the class is not used, and
-while others starve.
+on a node that is yielded to others who starve.
 
 Only paged memory is kept: elsewhere a promise would need a place, and fragment what it is to spare.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import ceil, inf, log2
 
 import numpy as np
@@ -85,13 +85,13 @@ class Preallocation:
             self._refill(standby, row)
             self._keep((row,))
 
-    def renew(self, now: float, *, starving: bool) -> None:
-        """Promise anew, `starving` nothing, and keep what is promised where there is room."""
+    def renew(self, now: float, yielded: Collection[int] = ()) -> None:
+        """Promise anew, nothing on the rows that are `yielded`, and keep what is promised where there is room."""
         settings = self._settings
         for standby in self._in_order(now):
-            requests = 0 if starving else standby.requests(settings.demand_memory_s, settings.unused_s, now)
+            requests = standby.requests(settings.demand_memory_s, settings.unused_s, now)
             wanted = -(-requests // self._fleet.bounds.gateways)
-            rows = self._rows(standby) if wanted else []
+            rows = [row for row in self._rows(standby) if row not in yielded] if wanted else []
             standby.promised = {row: wanted * self._pool.blocks(row, standby.up_to_tokens) for row in rows}
             touched = {*standby.kept, *rows}
             for row in touched:

@@ -12,6 +12,7 @@ from pointsman.brain.model.outcome import Outcome, Verdict
 MOST_INTERRUPTIONS: Final = 3
 PREEMPTED: Final = "preempted"
 DEFRAGMENTED: Final = "defragmented"
+EMPTIED: Final = "emptied"
 _INTERRUPTED: Final = Verdict.INTERRUPTED  # Python looks up a member of an enumeration slowly
 
 
@@ -22,7 +23,12 @@ def interrupts(outcome: Outcome) -> bool:
 
 def gave_way(outcome: Outcome) -> bool:
     """Whether it was interrupted for another's sake: the node has done nothing wrong, and may have it again."""
-    return outcome.verdict is _INTERRUPTED and outcome.reason in (PREEMPTED, DEFRAGMENTED)
+    return outcome.verdict is _INTERRUPTED and outcome.reason in (PREEMPTED, DEFRAGMENTED, EMPTIED)
+
+
+def was_emptied(outcome: Outcome) -> bool:
+    """Whether it was interrupted to have its node's memory free in one piece: it had better go on elsewhere."""
+    return outcome.verdict is _INTERRUPTED and outcome.reason == EMPTIED
 
 
 def goes_on(outcome: Outcome, interruptions: int) -> bool:

@@ -36,7 +36,15 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     unused_s: Annotated[Seconds, Meta(description="memory kept for a class is given back after so long without it")] = (
         300.0
     )
-    starve_s: Annotated[Seconds, Meta(description="all of it is given back while anyone waits for longer")] = 20.0
+    starve_s: Annotated[Seconds, Meta(description="while anyone waits for longer, one node gives its own back")] = 20.0
+    gather_load: Annotated[
+        Share, Meta(description="share of its requests and memory a fleet may have and have a node emptied; 0 = never")
+    ] = 0.0
+    gather_after_s: Annotated[Seconds, Meta(description="how long it must have had no more")] = 10.0
+    gather_above: Annotated[
+        Share,
+        Meta(description="share of a node's memory that no request can have in one piece, from which that is done"),
+    ] = 0.5
     warm_nodes: Annotated[Count, Meta(description="nodes that are to hold a hot prefix; 0 = nothing is warmed")] = 0
     warm_hits: Annotated[Seconds, Meta(description="prompts of late that must share a prefix for it to be hot")] = 3.0
     warm_tokens: Annotated[AtLeastOne, Meta(description="shorter prefixes are not worth it")] = 256

@@ -13,6 +13,7 @@ from pointsman.brain.model.request import Request
 __all__ = [
     "CacheReported",
     "Decided",
+    "Emptied",
     "Ended",
     "Fact",
     "FedBack",
@@ -79,6 +80,20 @@ class RoomMade(msgspec.Struct, frozen=True, gc=False):
     request: Request
     node: str
     cause: str
+    leases: tuple[int, ...]
+    blocks: int
+    seconds: float
+
+
+class Emptied(msgspec.Struct, frozen=True, gc=False):
+    """`leases` are asked to leave `node` at low load, that its memory be free in one piece for requests for `model`.
+
+    They give up `blocks`, and take `seconds` to be computed again.
+    """
+
+    now: float
+    model: str
+    node: str
     leases: tuple[int, ...]
     blocks: int
     seconds: float
@@ -185,6 +200,7 @@ Fact = (
     | Interrupted
     | Resumed
     | RoomMade
+    | Emptied
     | Refused
     | Warmed
     | NodeChanged

@@ -54,14 +54,14 @@ class Gatherer:
     ) -> Plan | None:
         """The cheapest streams whose leaving makes room at `spot`, each of which has a place elsewhere."""
         planner, row = self._planner, spot.row
-        order = self._housed(sorted(movable, key=lambda lease: (planner.seconds(lease, row), lease.id)), free)
+        order = self.housed(sorted(movable, key=lambda lease: (planner.seconds(lease, row), lease.id)), free)
         moved = least(order, lambda some: planner.fits(spot, [*leaving, *some]))
         if moved is None:
             return None
         seconds = sum(planner.seconds(lease, row) for lease in moved)
         return Plan(row, tuple(lease.id for lease in moved), sum(lease.blocks for lease in moved), seconds)
 
-    def _housed(self, leases: Sequence[Lease], free: Mapping[int, float]) -> list[Lease]:
+    def housed(self, leases: Sequence[Lease], free: Mapping[int, float]) -> list[Lease]:
         """Those of `leases` that find a place on other nodes, one beside the other, each where it leaves least."""
         left, housed = dict(free), []
         for lease in leases:
@@ -77,16 +77,16 @@ class Gatherer:
 
     def _wait(self, spot: Spot, leaving: Sequence[Lease]) -> float:
         """Seconds until enough of what runs there has ended for the request to fit; infinite if that would not do."""
-        runs = sorted((lease for lease in self._leases.values() if lease.row == spot.row), key=self._left_s)
+        runs = sorted((lease for lease in self._leases.values() if lease.row == spot.row), key=self.left_s)
         gone = list(leaving)
         for lease in runs:
             if lease not in gone:
                 gone.append(lease)
                 if self._planner.fits(spot, gone):
-                    return self._left_s(lease)
+                    return self.left_s(lease)
         return inf
 
-    def _left_s(self, lease: Lease) -> float:
+    def left_s(self, lease: Lease) -> float:
         """Seconds that the rest of the lease's answer takes, at the pace its node has with all that it runs."""
         cells, row = self._fleet.cells, lease.row
         batch = cells.tpot_per_sequence[row] * cells.outstanding[row]

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease, Ticket
-from pointsman.brain.life.resume import DEFRAGMENTED, PREEMPTED
-from pointsman.brain.model.facts import RoomMade
+from pointsman.brain.life.resume import DEFRAGMENTED, EMPTIED, PREEMPTED
+from pointsman.brain.model.facts import Emptied, RoomMade
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.observers import Observers
 from pointsman.brain.placement import Placement
 from pointsman.brain.room.claims import CLAIM_SECONDS, Claims
+from pointsman.brain.room.emptying import Emptier
 from pointsman.brain.room.gathering import Gatherer
 from pointsman.brain.room.plan import Plan, Planner
 
@@ -36,6 +37,7 @@ class Maker:
         self.claims = Claims(fleet, placement.pool)
         self.planner = Planner(settings, fleet, placement, leases)
         self.gatherer = Gatherer(fleet, placement, self.planner, leases)
+        self.emptier = Emptier(fleet, placement, self.planner, self.gatherer, leases)
         self.configure(settings)
 
     def configure(self, settings: BrainSettings) -> None:
@@ -70,6 +72,14 @@ class Maker:
             self._interrupt(lease, cause)
         node = self._fleet.spec(plan.row).name
         self._tell(RoomMade(now, ticket.id, ticket.request, node, cause, plan.leases, plan.blocks, plan.seconds))
+
+    def empty(self, plan: Plan, model: str, now: float) -> None:
+        """Ask all to leave a node, so that its memory is free in one piece for requests for `model`."""
+        self.planner.ask(plan, now)
+        for lease in plan.leases:
+            self._interrupt(lease, EMPTIED)
+        node = self._fleet.spec(plan.row).name
+        self._tell(Emptied(now, model, node, plan.leases, plan.blocks, plan.seconds))
 
     def redeem(self, ticket: Ticket, now: float, place: Callable[[Ticket, float], object]) -> bool:
         """Have `place` place a ticket that has a claim, if its room is there; whether it is waiting no longer."""

@@ -55,7 +55,7 @@ def declared(up_to_tokens: int = 160, requests: int = 2, nodes: int = 1) -> dict
 def test_declared_memory_is_kept_from_the_start_on_the_emptiest_nodes() -> None:
     scene = Scene("a", "b", "c", **declared(nodes=2))
     scene.pool.reserve(1, 160, 99)
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     assert scene.kept() == [20, 0, 20]
     assert scene.fleet.columns.kv_reserved[:3].tolist() == [20, 10, 20]
     scene.conserved()
@@ -63,7 +63,7 @@ def test_declared_memory_is_kept_from_the_start_on_the_emptiest_nodes() -> None:
 
 def test_only_the_class_is_offered_what_is_kept() -> None:
     scene = Scene("a", "b", **declared())
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     rows = np.array([0, 1])
     offered = scene.prealloc.offered("m", 160.0, rows)
     assert offered is not None
@@ -78,7 +78,7 @@ def test_only_the_class_is_offered_what_is_kept() -> None:
 
 def test_a_request_takes_its_blocks_out_of_those_kept_and_leaves_them_ready() -> None:
     scene = Scene("a", **declared())
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     scene.begin(1, 0, 100)
     assert (scene.kept(), scene.fleet.columns.kv_reserved[0]) == ([13], 20)
     scene.conserved()
@@ -90,7 +90,7 @@ def test_a_request_takes_its_blocks_out_of_those_kept_and_leaves_them_ready() ->
 
 def test_others_take_nothing_of_it() -> None:
     scene = Scene("a", **declared())
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     scene.begin(1, 0, 500)
     assert (scene.kept(), scene.fleet.columns.kv_reserved[0]) == ([20], 52)
 
@@ -98,21 +98,21 @@ def test_others_take_nothing_of_it() -> None:
 def test_a_full_node_keeps_only_what_it_has() -> None:
     scene = Scene("a", **declared())
     scene.begin(1, 0, 16 * 95)
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     assert scene.kept() == [5]
     scene.end(1, 1.0)
-    scene.prealloc.renew(1.0, starving=False)
+    scene.prealloc.renew(1.0)
     assert scene.kept() == [20]
 
 
-def test_an_unused_class_gives_it_back_and_so_does_everyone_while_others_starve() -> None:
+def test_an_unused_class_gives_it_back_and_so_does_a_node_that_is_yielded() -> None:
     scene = Scene("a", unused_s=300.0, **declared())
-    scene.prealloc.renew(0.0, starving=False)
-    scene.prealloc.renew(1.0, starving=True)
+    scene.prealloc.renew(0.0)
+    scene.prealloc.renew(1.0, {0})
     assert (scene.kept(), scene.fleet.columns.kv_reserved[0]) == ([0], 0)
-    scene.prealloc.renew(2.0, starving=False)
+    scene.prealloc.renew(2.0)
     assert scene.kept() == [20]
-    scene.prealloc.renew(301.0, starving=False)
+    scene.prealloc.renew(301.0)
     assert scene.kept() == [0]
 
 
@@ -126,19 +126,19 @@ def test_classes_are_found_by_demand_up_to_so_many() -> None:
     scene = Scene("a", "b", demand_classes=1, demand_nodes=2)
     demand_of(scene, 200, every_s=4.0)
     demand_of(scene, 300, every_s=8.0)
-    scene.prealloc.renew(120.0, starving=False)
+    scene.prealloc.renew(120.0)
     assert scene.kept() == [32, 32], "two requests of up to 256 tokens on each"
     scene.prealloc.configure(CacheSettings(demand_classes=2, demand_nodes=2))
-    scene.prealloc.renew(120.0, starving=False)
+    scene.prealloc.renew(120.0)
     assert scene.kept() == [64, 64], "and one of up to 512"
 
 
 def test_demand_that_fades_gives_it_back() -> None:
     scene = Scene("a", demand_classes=1)
     demand_of(scene, 200, every_s=4.0)
-    scene.prealloc.renew(120.0, starving=False)
+    scene.prealloc.renew(120.0)
     assert scene.kept()[0]
-    scene.prealloc.renew(900.0, starving=False)
+    scene.prealloc.renew(900.0)
     assert scene.kept() == [0]
 
 
@@ -153,20 +153,20 @@ def test_a_slab_is_not_kept() -> None:
     scene = Scene(**declared())
     scene.add(NodeSpec(url="http://a", models=("m",), kv_tokens=16 * BLOCKS, kv_layout="buddy"))
     scene.add(NodeSpec(url="http://b", models=("m",)))
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     assert scene.kept() == [0, 0]
 
 
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_row_whose_blocks_are_others_begins_anew(leaves: bool) -> None:
     scene = Scene("a", **declared())
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     scene.begin(1, 0, 100)
     scene.prealloc.forget(0)
     assert scene.kept() == [0]
     if not leaves:
         scene.fleet.cells.block_tokens[0] = 32.0
-        scene.prealloc.renew(1.0, starving=False)
+        scene.prealloc.renew(1.0)
         assert scene.kept() == [10]
     scene.end(1, 2.0)
     assert scene.kept() == [0 if leaves else 10]
@@ -174,7 +174,7 @@ def test_a_row_whose_blocks_are_others_begins_anew(leaves: bool) -> None:
 
 def test_other_settings_begin_anew() -> None:
     scene = Scene("a", **declared())
-    scene.prealloc.renew(0.0, starving=False)
+    scene.prealloc.renew(0.0)
     scene.begin(1, 0, 100)
     scene.prealloc.configure(CacheSettings())
     assert (scene.prealloc.on, scene.kept()) == (False, [0])
