@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.choice import Choice
 from pointsman.brain.model.facts import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -69,8 +70,7 @@ def decide(request: Request) -> Decided:
     columns, scores = Cells(NODES).columns(), np.random.default_rng(0).random(NODES)
     view = View(columns, np.arange(NODES), overlap=np.zeros(NODES), prompt_tokens=8e3, output_tokens=200.0, whole=True)
     return Decided(
-        now=1.0, ticket=1, request=request, policy="least_requests", view=view, scores=scores, chosen=3, reason="cost",
-        memo=None,
+        now=1.0, ticket=1, request=request, policy="least_requests", view=view, answer=Choice(3, scores, "cost")
     )  # fmt: skip
 
 

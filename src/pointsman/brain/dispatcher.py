@@ -27,10 +27,11 @@ from pointsman.brain.model.facts import CacheReported, FedBack, PolicyChanged, Q
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Order, Tell, Wait
-from pointsman.brain.model.outcome import CANCELLED, Outcome, Served, Verdict
+from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
+from pointsman.brain.model.served import Served
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import PeerReport
 from pointsman.brain.model.standing import Standing
@@ -168,8 +169,8 @@ class Dispatcher:
         elif outcome.cached_tokens is not None:
             self.placement.correct(lease, outcome.cached_tokens)
         if outcome.delivered and outcome.verdict is not _BUSY and not again:
-            served = Served(lease.row, self.fleet.generation[lease.row], failed, now)
-            self._feedback.remember(ticket.request.tenant, ticket.request.id, served)
+            request, generation = ticket.request, self.fleet.generation[lease.row]
+            self._feedback.remember(Served(request.tenant, request.id, lease.row, generation, failed, now))
         tpot = self.estimates.ended(lease, outcome, now)
         self.lives.tell_ended(lease, outcome, tpot, not again, now)
         self.membership.ended(lease.row, outcome, now)

@@ -19,9 +19,12 @@ from collections import defaultdict
 from heapq import heappop, heappush
 from math import inf
 
+from mypy_extensions import mypyc_attr
+
 from pointsman.brain.fleet import Fleet
 
 
+@mypyc_attr(acyclic=True)
 class Booking:
     """What one lease holds on one row. Tokens and pairs are whole numbers. Mutated only by the ledger."""
 

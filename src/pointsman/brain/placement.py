@@ -106,6 +106,7 @@ class Placement:
             places=self._places(ticket, rows) if self.pool.arenas else None,
             kept=self._kept(ticket, rows) if self.prealloc.on else None,
             cells=fleet.cells,
+            listed=fleet.found(model).listed if whole else None,
         )
 
     def prospects(self, ticket: Ticket) -> list[tuple[int, float]]:
@@ -123,15 +124,10 @@ class Placement:
         self._decisions += 1
         if answer.memo is not None:
             self._memo[model] = answer.memo
-        chosen = -1
-        if type(answer) is Choice:
-            chosen = answer.index
+        if isinstance(answer, Choice):
             self._sequence[model] = view.sequence + 1
         if self._tell.want(Decided):
-            fact = Decided(
-                now, ticket.id, ticket.request, policy.name, view, answer.scores, chosen, answer.reason, answer.memo
-            )
-            self._tell(fact)
+            self._tell(Decided(now, ticket.id, ticket.request, policy.name, view, answer))
         return answer
 
     def tell_raised(self, policy: Policy, call: str, request: Request, error: Exception, now: float) -> None:
@@ -140,7 +136,7 @@ class Placement:
 
     def book(self, ticket: Ticket, view: View, choice: Choice, lease_id: int, now: float) -> Lease:
         """Make the choice a lease: its requests, tokens and blocks are counted from now on."""
-        row, prompt = view.nodes.item(choice.index), ticket.prompt_tokens
+        row, prompt = view.row_of(choice.index), ticket.prompt_tokens
         overlap = min(int(view.overlap_of(choice.index)), prompt)
         miss, context = prompt - overlap, prompt + ticket.output_tokens
         cells = self._fleet.cells
@@ -262,10 +258,10 @@ class Placement:
     def _answer(self, policy: Policy, request: Request, view: View, now: float) -> Choice | Hold:
         try:
             answer = policy.choose(request, view)
-            if type(answer) is Choice:
+            if isinstance(answer, Choice):
                 if not 0 <= answer.index < len(view):
                     raise IndexError(f"candidate {answer.index} of {len(view)}")
-            elif type(answer) is not Hold:
+            elif not isinstance(answer, Hold):
                 raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
         except Exception as error:
             self.tell_raised(policy, "choose", request, error, now)

@@ -58,17 +58,17 @@ class _Kept:
     def __init__(
         self, fact: Decided, names: tuple[str, ...], reserved: Floats | None, standing: Standing | None
     ) -> None:
-        """Scores may be a column of the fleet, which changes; candidates and overlap belong to the view alone."""
-        view, request = fact.view, fact.request
+        """Candidates and overlap belong to the view alone."""
+        view, request, answer = fact.view, fact.request, fact.answer
         self.now = fact.now
         self.ticket = fact.ticket
         self.request_id = request.id
         self.model = request.model
         self.policy = fact.policy
-        self.reason = fact.reason
+        self.reason = answer.reason
         self.chosen = fact.chosen
         self.rows = view.nodes
-        self.scores = fact.scores if fact.scores.base is None else fact.scores.copy()
+        self.scores = answer.kept()
         self.overlap = view.held
         self.names = names
         self.standing = standing
@@ -136,7 +136,7 @@ class Decisions(Subscriber):
     def _tell(self, kept: _Kept, failed: Container[str] = ()) -> Decision:
         rows = kept.rows.tolist()
         names = [kept.names[row] for row in rows]
-        columns = zip(names, kept.scores.tolist(), map(float, kept.overlap), strict=True)
+        columns = zip(names, map(float, kept.scores), map(float, kept.overlap), strict=True)
         details = self._details(kept, names) or [()] * len(names)
         left_out = kept.standing.passed_over(self._fleet, kept.model, rows, failed) if kept.standing else []
         return Decision(

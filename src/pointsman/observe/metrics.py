@@ -165,9 +165,10 @@ class Metrics:
         self.continuation_probes[model, engine, result] += 1
 
     def _decided(self, fact: Decided) -> None:
-        if fact.reason != self._reason or fact.policy != self._policy:
+        policy, reason = fact.policy, fact.answer.reason
+        if reason != self._reason or policy != self._policy:
             self._count_decisions()
-            self._policy, self._reason = fact.policy, fact.reason
+            self._policy, self._reason = policy, reason
         self._alike += 1
 
     def _count_decisions(self) -> None:

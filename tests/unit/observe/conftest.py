@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pointsman.brain.model.choice import Choice
+from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.facts import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.request import Request
@@ -33,9 +33,10 @@ def decide(name: str = "r1", *, view: View | None = None, hold: bool = False, mo
     request = Request(id=name, model=model)
     choice = build("least_requests").choose(request, view)
     assert isinstance(choice, Choice)
-    given: dict[str, Any] = {"now": 5.0, "ticket": 1, "policy": "least_requests", "reason": choice.reason, "memo": None}
-    chosen = -1 if hold else choice.index
-    return Decided(request=request, view=view, scores=choice.scores, chosen=chosen, **(given | rest))
+    reason = rest.pop("reason", choice.reason)
+    answer = Hold(choice.scores, reason) if hold else Choice(choice.index, choice.scores, reason)
+    given: dict[str, Any] = {"now": 5.0, "ticket": 1, "policy": "least_requests"}
+    return Decided(request=request, view=view, answer=answer, **(given | rest))
 
 
 class Life:

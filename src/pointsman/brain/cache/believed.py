@@ -4,30 +4,39 @@ Strategy: a request touches its whole chain at once, so recency is kept per touc
 the newest touch that covered it; `touches` is the queue of touches, oldest first, each with its links packed 8 bytes
 apiece. Eviction takes the oldest touch from its tail and drops the links it still owns. Since touching a link touches
 all its ancestors, an ancestor's touch is never older than its descendants': what remains is always closed under
-prefixes, as in an engine that frees a request's blocks in reverse order. Both steps are amortised O(1) a link, and
-whatever the history, memory follows the live links: when stale copies outnumber them, the queue is rebuilt.
+prefixes, as in an engine that frees a request's blocks in reverse order. A chain that goes on where a touch ends, as
+each turn of a conversation does, needs no touch of its own: that one is prolonged and becomes the newest. Both steps
+are amortised O(1) a link, and whatever the history, memory follows the live links: when stale copies outnumber them,
+the queue is rebuilt.
 
 Links are `Any` where they are only hashed and compared: of a declared integer a compiled loop would make a number of
 the machine and then an object again, at every step.
 """
 
 from array import array
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
+
+from mypy_extensions import mypyc_attr
 
 STALE_FACTOR: Final = 4
 """Rebuild the queue when it holds this many times the live links."""
 
 
+@mypyc_attr(acyclic=True)
 class Touch:
-    """One request's chain. Of `links` the first `left` are still queued for eviction."""
+    """One request's chain, or that of several, each of which began with the one before: so often it was `prolonged`.
 
-    __slots__ = ("left", "links")
+    Of `links` the first `left` are still queued for eviction.
+    """
+
+    __slots__ = ("left", "links", "prolonged")
 
     def __init__(self, links: "array[Any]") -> None:
         self.links = links
         self.left = len(links)
+        self.prolonged = 0
 
 
 class Believed:
@@ -39,7 +48,7 @@ class Believed:
         self.capacity = capacity
         self.newest: Touch | None = None
         self.owner: dict[Any, Touch] = {}
-        self.touches: deque[Touch] = deque()
+        self.touches: OrderedDict[Touch, None] = OrderedDict()
         self._queued = 0
 
     def __len__(self) -> int:
@@ -73,19 +82,49 @@ class Believed:
             found.append(covered[: self.depth(covered)])
         return found[::-1]
 
-    def touch(self, links: Sequence[int]) -> list[int]:
-        """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first."""
+    def touch(self, links: Sequence[Any], known: int | None = None) -> list[int]:
+        """Hold `links` (cut to the capacity) as newest. Returns the links evicted for them, deepest first.
+
+        `known` is their `depth`, if the caller has asked for it already.
+        """
         owner, capacity = self.owner, self.capacity
         covered: Sequence[Any] = links if len(links) <= capacity else links[:capacity]
-        touch = self.newest = Touch(array("Q", covered))
-        for link in covered:
-            owner[link] = touch
-        self.touches.append(touch)
-        self._queued += touch.left
+        held = self.depth(covered) if known is None else known
+        touch = owner[covered[held - 1]] if held else None
+        if touch is not None and touch.left == held and touch.links[held - 1] == covered[held - 1]:
+            self._prolong(touch, covered, held)
+        else:
+            touch = Touch(array("Q", covered))
+            for link in covered:
+                owner[link] = touch
+            self.touches[touch] = None
+            self._queued += touch.left
+        self.newest = touch
         evicted = self.shrink(capacity) if len(owner) > capacity else []
         if self._queued > STALE_FACTOR * len(owner) + 1024:
             self._rebuild()
         return evicted
+
+    def _prolong(self, touch: Touch, covered: Sequence[Any], held: int) -> None:
+        """Let `touch`, whose chain the first `held` of `covered` are, cover them all, as newest.
+
+        It owns the end of its chain; a later one may have covered the beginning.
+        """
+        owner = self.owner
+        for link in covered:
+            if owner.get(link) is touch:
+                break
+            owner[link] = touch
+        touch.prolonged += 1
+        self.touches.move_to_end(touch)
+        if held < len(covered):
+            del touch.links[held:]
+            added = covered[held:]
+            touch.links.extend(added)
+            touch.left = len(covered)
+            self._queued += len(added)
+            for link in added:
+                owner[link] = touch
 
     def shrink(self, capacity: int) -> list[int]:
         """Evict the least recent until at most `capacity` links are left, which is the capacity from now on."""
@@ -93,10 +132,10 @@ class Believed:
         evicted: list[Any] = []
         excess = len(self.owner) - capacity
         while excess > 0:
-            touch = self.touches[0]
+            touch = next(iter(self.touches))
             excess -= self._cut(touch, excess, evicted)
             if not touch.left:
-                self.touches.popleft()
+                del self.touches[touch]
         return evicted
 
     def _cut(self, touch: Touch, most: int, evicted: list[Any]) -> int:
@@ -114,12 +153,15 @@ class Believed:
         self._queued -= before - left
         return most - more
 
-    def undo(self, touch: Touch, links: Sequence[Any]) -> list[int]:
-        """Drop those of `links` that `touch` added and no later touch has covered. Returns them.
+    def undo(self, touch: Touch, links: Sequence[Any], prolonged: int | None = None) -> list[int]:
+        """Drop those of `links` that `touch` added and no later request has covered. Returns them.
 
-        `links` must be the part of the touched chain that was not held before it: then whatever is held behind one of
+        `prolonged` is how often the touch was when it added them: what has prolonged it since has covered them. `links`
+        must be the part of the touched chain that was not held before it: then whatever is held behind one of
         them came with `touch` or later, so what remains is closed under prefixes.
         """
+        if prolonged is not None and touch.prolonged != prolonged:
+            return []
         owner = self.owner
         undone = [link for link in links if owner.get(link) is touch]
         for link in undone:
@@ -127,11 +169,11 @@ class Believed:
         return undone
 
     def _rebuild(self) -> None:
-        fresh: deque[Touch] = deque()
+        fresh: OrderedDict[Touch, None] = OrderedDict()
         for touch in self.touches:
             live = array("Q", [link for link in touch.links[: touch.left] if self.owner.get(link) is touch])
             if live:
                 touch.links, touch.left = live, len(live)
-                fresh.append(touch)
+                fresh[touch] = None
         self.touches = fresh
         self._queued = len(self.owner)

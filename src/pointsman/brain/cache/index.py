@@ -6,6 +6,8 @@ The table is that of `holders.py`; what a node has lost to later prompts says th
 from collections.abc import Sequence
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 from pointsman.brain.cache.believed import Believed, Touch
 from pointsman.brain.cache.holders import Holders
 
@@ -13,13 +15,15 @@ SWEEP_FACTOR: Final = 2
 """Links cleaned of dead bits per link inserted: the cleaning stays ahead of any insertions, and off the clock."""
 
 
+@mypyc_attr(acyclic=True)
 class Insertion:
-    """What one insertion did: its touch, and how many leading links were held before it."""
+    """What one insertion did: its touch, `prolonged` so often by then, and how many leading links were held before."""
 
-    __slots__ = ("known", "touch")
+    __slots__ = ("known", "prolonged", "touch")
 
     def __init__(self, touch: Touch, known: int) -> None:
         self.touch = touch
+        self.prolonged = touch.prolonged
         self.known = known
 
 
@@ -72,7 +76,7 @@ class PrefixIndex(Holders):
             self._sweep(SWEEP_FACTOR * len(links))
         held = self._held[row]
         known = held.depth(links)
-        evicted = held.touch(links)
+        evicted = held.touch(links, known)
         if known < len(links):
             self._hold(row, links[known : held.capacity])
         if evicted:
@@ -83,4 +87,5 @@ class PrefixIndex(Holders):
 
     def undo(self, row: int, links: Sequence[int], insertion: Insertion) -> None:
         """The prompt was not computed at `row`: drop what `insertion` of `links` added and no later one covers."""
-        self._drop(row, self._held[row].undo(insertion.touch, links[insertion.known :]))
+        added = links[insertion.known :]
+        self._drop(row, self._held[row].undo(insertion.touch, added, insertion.prolonged))

@@ -8,9 +8,12 @@ objects.
 
 from math import ceil
 
+from mypy_extensions import mypyc_attr
+
 from pointsman.brain.model.columns import Cells
 
 
+@mypyc_attr(acyclic=True)
 class Candidate:
     """One node as one request sees it, until something is booked. `overlap` is in tokens."""
 

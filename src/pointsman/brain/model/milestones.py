@@ -5,11 +5,9 @@ classes: compiled, one is made and read in a tenth of the time of a `msgspec.Str
 is written anywhere as it is. Nothing is to be changed in them.
 """
 
-from typing import Any
-
 from mypy_extensions import mypyc_attr
 
-from pointsman.brain.model.choice import Scores
+from pointsman.brain.model.choice import Choice, Hold, Scores
 from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.view import View
@@ -17,34 +15,37 @@ from pointsman.brain.model.view import View
 
 @mypyc_attr(acyclic=True)
 class Decided:
-    """A policy answered. `chosen` is the index into `nodes`/`scores`, or -1 for a hold.
+    """A policy gave its `answer`.
 
     `view` is alive only during the call: an observer that keeps the decision keeps `view.snapshot()`.
     """
 
-    __slots__ = ("chosen", "memo", "now", "policy", "reason", "request", "scores", "ticket", "view")
+    __slots__ = ("answer", "now", "policy", "request", "ticket", "view")
 
     def __init__(
-        self,
-        now: float,
-        ticket: int,
-        request: Request,
-        policy: str,
-        view: View,
-        scores: Scores,
-        chosen: int,
-        reason: str,
-        memo: Any,
+        self, now: float, ticket: int, request: Request, policy: str, view: View, answer: Choice | Hold
     ) -> None:
         self.now = now
         self.ticket = ticket
         self.request = request
         self.policy = policy
         self.view = view
-        self.scores = scores
-        self.chosen = chosen
-        self.reason = reason
-        self.memo = memo
+        self.answer = answer
+
+    @property
+    def chosen(self) -> int:
+        """The index into `nodes`/`scores`, or -1 for a hold."""
+        return self.answer.index if isinstance(self.answer, Choice) else -1
+
+    @property
+    def scores(self) -> Scores:
+        """One for each candidate, lower is better."""
+        return self.answer.scores
+
+    @property
+    def reason(self) -> str:
+        """In a word."""
+        return self.answer.reason
 
 
 @mypyc_attr(acyclic=True)

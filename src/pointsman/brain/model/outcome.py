@@ -44,12 +44,3 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 CANCELLED = Outcome(verdict=Verdict.CANCELLED, reason="client_left", status=499)
-
-
-class Served(msgspec.Struct, frozen=True, gc=False):
-    """Who served a request: the node's row and the row's generation. `failed` if it counts as a failure already."""
-
-    row: int
-    generation: int
-    failed: bool
-    ended: float

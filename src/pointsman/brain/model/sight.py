@@ -3,9 +3,12 @@
 A property for each column, spelt out: a compiled class has no other way to make one that costs next to nothing.
 """
 
+from mypy_extensions import mypyc_attr
+
 from pointsman.brain.model.columns import Columns, Floats, Rows
 
 
+@mypyc_attr(acyclic=True)
 class Sight:
     """Columns read through `nodes`, their rows; `whole` where these are all rows in order, so nothing is gathered."""
 

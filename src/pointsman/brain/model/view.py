@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from mypy_extensions import mypyc_attr
 
 from pointsman.brain.model.candidate import Candidate
 from pointsman.brain.model.columns import COLUMNS, Cells, Columns, Flags, Floats, Rows
@@ -31,6 +32,7 @@ Number = Any
 """A float; in the view of a whole window (`policies/window.py`) an array of one for each ticket."""
 
 
+@mypyc_attr(acyclic=True)
 class View(Sight):
     """One request's sight of its candidates. Read-only; arrays have one row per candidate.
 
@@ -42,6 +44,7 @@ class View(Sight):
     gateways share the nodes. `cells`, where given, are those that `columns` alias.
     `places`, where some node's memory is not in pages, tells NEVER, LATER or NOW for each candidate. `kept`, where some
     keep memory ready for requests like this, are those blocks: they count as reserved, but not for this request.
+    `listed` are `nodes` as a list, where there is one already.
     """
 
     def __init__(
@@ -64,9 +67,11 @@ class View(Sight):
         places: Rows | None = None,
         kept: Floats | None = None,
         cells: Cells | None = None,
+        listed: list[int] | None = None,
     ) -> None:
         super().__init__(columns, nodes, whole)
         self.cells = cells
+        self._listed = listed
         self.held = overlap
         self.prompt_tokens = prompt_tokens
         self.output_tokens = output_tokens
@@ -114,12 +119,16 @@ class View(Sight):
             assert self.cells is not None
             cells, held = self.cells, self.held
             prompt, reserve, objective = float(self.prompt_tokens), float(self.reserve_tokens), self.ttft_objective
-            rows: list[int] = self.nodes.tolist()
+            rows: list[int] = self.nodes.tolist() if self._listed is None else self._listed
             overlap: list[float] = held if isinstance(held, list) else held.tolist()
             self._candidates = [
                 Candidate(cells, rows[index], overlap[index], prompt, reserve, objective) for index in range(len(rows))
             ]
         return self._candidates
+
+    def row_of(self, index: int) -> int:
+        """The fleet row of one candidate."""
+        return self.nodes.item(index) if self._listed is None else self._listed[index]
 
     @property
     def overlap(self) -> Floats:

@@ -88,8 +88,8 @@ class FastestCompletion(Policy):
         index = least_of(costs, view)
         shut = min(waits) > self.hold_above / view.gateways
         if self.late_binding and shut and view.candidates[index].prediction_error <= self.doubt_above:
-            return Hold(np.array(costs), "full")
-        return Choice(index, np.array(costs), "cost")
+            return Hold(costs, "full")
+        return Choice(index, costs, "cost")
 
     def _score(self, view: View, wait: Floats) -> Scores:
         cost = service_and_harm(view, self.decoding, self.reuse)

@@ -51,7 +51,7 @@ def chosen(rule: Rule, view: View) -> Choice:
     """The candidate with the least score, or the one that holds the prompt's cache if that is to be forwarded to."""
     if _one_by_one(rule, view):
         listed = _scores_of_few(rule, view)
-        return _choice(rule, view, least_of(listed, view), np.array(listed))
+        return _choice(rule, view, least_of(listed, view), listed)
     scores = _scores_of_many(rule, view)
     return _choice(rule, view, lowest(scores, view.draw), scores)
 
@@ -65,7 +65,7 @@ def _one_by_one(rule: Rule, view: View) -> bool:
     return view.is_small and rule.load_from == "account"
 
 
-def _choice(rule: Rule, view: View, winner: int, scores: Scores) -> Choice:
+def _choice(rule: Rule, view: View, winner: int, scores: Scores | list[float]) -> Choice:
     holder = _holder(rule, view, winner)
     return Choice(winner, scores, "score") if holder == winner else Choice(holder, scores, "forward")
 

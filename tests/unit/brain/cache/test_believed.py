@@ -66,14 +66,14 @@ def closed_under_prefixes(node: Believed) -> bool:
 @given(CHAINS, st.integers(1, 12), st.data())
 def test_held_is_bounded_and_closed_under_prefixes(paths: list[list[int]], capacity: int, data: st.DataObject) -> None:
     node = Believed(capacity)
-    added: list[tuple[Touch, list[int]]] = []
+    added: list[tuple[Touch, list[int], int]] = []
     for path in paths:
         links = as_links(path)
         before = set(node.owner)
         known = node.depth(links)
         evicted = node.touch(links)
         assert node.newest is not None
-        added.append((node.newest, links[known:]))
+        added.append((node.newest, links[known:], node.newest.prolonged))
         assert len(node) <= capacity
         assert set(node.owner) == (before | set(links[:capacity])) - set(evicted)
         assert closed_under_prefixes(node)
@@ -114,3 +114,62 @@ def test_of_more_than_is_asked_for_the_newest_is_told() -> None:
     for first in (1, 11, 21):
         node.touch([first, first + 1, first + 2])
     assert [list(chain) for chain in node.newest_chains(7)] == [[11, 12, 13], [21, 22, 23]]
+
+
+def test_a_chain_that_goes_on_needs_no_touch_of_its_own() -> None:
+    node = Believed(100)
+    for turn in range(1, 10):
+        node.touch(list(range(1, turn + 1)))
+        node.touch([50, 51])
+    assert [touch.links.tolist() for touch in node.touches] == [list(range(1, 10)), [50, 51]]
+
+
+def test_what_a_prolonged_touch_had_added_before_is_not_undone() -> None:
+    node = Believed(8)
+    node.touch([1, 2])
+    first, before = node.newest, node.newest.prolonged if node.newest else 0
+    node.touch([1, 2, 3])
+    assert first is node.newest
+    assert first is not None
+    assert node.undo(first, [1, 2], before) == []
+    assert node.undo(first, [3], first.prolonged) == [3]
+    assert node.depth([1, 2, 3]) == 2
+
+
+def test_what_is_left_of_a_touch_that_was_covered_in_part_is_not_taken_for_its_beginning() -> None:
+    node = Believed(4)
+    node.touch([1, 2, 3])
+    node.touch([1, 9])
+    node._rebuild()
+    assert [touch.links.tolist() for touch in node.touches] == [[2, 3], [1, 9]]
+    node.touch([1, 2])
+    assert node.touch([7]) == [3]
+
+
+class Plain:
+    """The same model, link by link: a time for each, and of the oldest the deepest goes first."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.held: dict[int, tuple[int, int]] = {}
+        self.now = 0
+
+    def touch(self, links: list[int]) -> list[int]:
+        self.now += 1
+        self.held |= {link: (self.now, -depth) for depth, link in enumerate(links[: self.capacity])}
+        gone = sorted(self.held, key=self.held.__getitem__)[: max(0, len(self.held) - self.capacity)]
+        for link in gone:
+            del self.held[link]
+        return gone
+
+
+@given(CHAINS, st.integers(1, 12), st.data())
+def test_the_same_is_evicted_as_where_each_link_has_its_time(
+    paths: list[list[int]], capacity: int, data: st.DataObject
+) -> None:
+    node, plain = Believed(capacity), Plain(capacity)
+    for path in paths:
+        assert node.touch(as_links(path)) == plain.touch(as_links(path))
+        assert set(node.owner) == set(plain.held)
+        if data.draw(st.booleans()):
+            node._rebuild()

@@ -7,29 +7,30 @@ from pointsman.brain.life.feedback import BURST, REMEMBERED, REMEMBERED_SECONDS,
 from pointsman.brain.model.errors import Conflict, NotFound, TooManyRequests
 from pointsman.brain.model.facts import Fact, FedBack
 from pointsman.brain.model.node import NodeState
-from pointsman.brain.model.outcome import Outcome, Served, Verdict
+from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import ClientReport
+from pointsman.brain.model.served import Served
 
 
 def said(request: str = "r", tenant: str = "t", good: bool = False) -> ClientReport:
     return ClientReport(request=request, tenant=tenant, good=good)
 
 
-def served(row: int = 0, ended: float = 0.0) -> Served:
-    return Served(row, 1, False, ended)
+def served(request: str = "r", row: int = 0) -> Served:
+    return Served("t", request, row, 1, False, 0.0)
 
 
 @pytest.fixture
 def desk() -> FeedbackDesk:
     desk = FeedbackDesk()
     for number in range(BURST + 5):
-        desk.remember("t", f"r{number}", served())
+        desk.remember(served(f"r{number}"))
     return desk
 
 
 def test_each_request_is_reported_on_once() -> None:
     desk = FeedbackDesk()
-    desk.remember("t", "r", served(3))
+    desk.remember(served(row=3))
     assert desk.take(said(), 1.0).row == 3
     for good in (True, False):
         with pytest.raises(Conflict):
@@ -38,7 +39,7 @@ def test_each_request_is_reported_on_once() -> None:
 
 def test_only_the_tenant_itself_can_report_and_only_on_what_ended_of_late() -> None:
     desk = FeedbackDesk()
-    desk.remember("t", "r", served())
+    desk.remember(served())
     for report, now in ((said(tenant="other"), 1.0), (said("unknown"), 1.0), (said(), REMEMBERED_SECONDS + 1.0)):
         with pytest.raises(NotFound):
             desk.take(report, now)
@@ -46,16 +47,16 @@ def test_only_the_tenant_itself_can_report_and_only_on_what_ended_of_late() -> N
 
 def test_of_two_requests_with_one_id_the_last_is_meant() -> None:
     desk = FeedbackDesk()
-    desk.remember("t", "r", served(1))
+    desk.remember(served(row=1))
     desk.take(said(), 0.0)
-    desk.remember("t", "r", served(2))
+    desk.remember(served(row=2))
     assert desk.take(said(), 0.0).row == 2
 
 
 def test_the_oldest_requests_are_forgotten() -> None:
     desk = FeedbackDesk()
     for number in range(REMEMBERED + 1):
-        desk.remember("t", f"r{number}", served(number))
+        desk.remember(served(f"r{number}", number))
     with pytest.raises(NotFound):
         desk.take(said("r0"), 0.0)
     assert desk.take(said("r1"), 0.0).row == 1
@@ -85,7 +86,7 @@ def test_good_words_and_other_tenants_use_up_nothing(desk: FeedbackDesk) -> None
     for number in range(BURST):
         desk.take(said(f"r{number}"), 0.0)
     desk.take(said(f"r{BURST}", good=True), 0.0)
-    desk.remember("u", "r", served())
+    desk.remember(Served("u", "r", 0, 1, False, 0.0))
     desk.take(said(tenant="u"), 0.0)
 
 
