@@ -150,6 +150,22 @@ def delays_of(here: list[Call], there: list[Call]) -> list[float]:
     return [min(now for now in known if now > since) - since for since in booked if since < max(known, default=0.0)]
 
 
+async def test_a_supervisor_that_hangs_holds_up_nobody(site: Site) -> None:
+    """What several gateways share is not asked on the way of a request: if it freezes, each goes by what it knew."""
+    await site.start(Engine(gap_s=0.005), Engine(gap_s=0.005), slots=8)
+    assert await asyncio.gather(*[site.one() for _ in range(10)]) == [200] * 10
+    site.process.send_signal(signal.SIGSTOP)
+    try:
+        for _ in range(10):
+            async with asyncio.timeout(5.0):
+                assert await asyncio.gather(*[site.one() for _ in range(20)]) == [200] * 20
+    finally:
+        site.process.send_signal(signal.SIGCONT)
+    await site.until(site.at_rest)
+    assert (await site.metrics())["pointsman_requests_total"] == 210
+    assert len(site.engines[0].requests) + len(site.engines[1].requests) == 210
+
+
 async def test_all_processes_signalled_at_once_stop_gently(site: Site) -> None:
     await site.start(Engine(gap_s=0.04))
     streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
