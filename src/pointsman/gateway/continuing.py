@@ -4,6 +4,7 @@ Where an answer is to go on, its chat template must end the prompt inside the as
 would have. Some templates trim white space there, some drop what was thought. So it is tried: a short answer at
 temperature 0 as a whole, and cut behind several of its tokens and continued. Only where all are equal is an answer of
 that model continued. A numeric tie can make a faithful engine look like none, which costs a resumption and no more.
+An engine that is lost meanwhile says nothing about its kind: the next one is asked.
 """
 
 from __future__ import annotations
@@ -29,14 +30,16 @@ CUTS = (1, 4, 5, 6, 7, 15)
 TIMEOUT_S = 30.0
 """For one of the answers; an engine may be busy."""
 AGAIN_S = 60.0
-"""Until an engine is asked again that could not answer."""
+"""Until an engine is asked again that gave no answer to compare."""
+LOST_AGAIN_S = 5.0
+"""Until engines are asked again of which none could be reached."""
 VALID_S = 3600.0
 """How long a finding holds: an engine may come back with another template."""
 
 _MEANS = {
     "faithful": "yes, they go on as they would have",
     "unfaithful": "no, they do not go on as they would have; one that is cut ends with an error",
-    "failed": f"not known, a chat after {AGAIN_S:.0f} s asks again; until then one that is cut ends with an error",
+    "failed": "not known, a chat asks again within a minute; until then one that is cut ends with an error",
 }
 """What a finding means to whoever turned on `resume`."""
 
@@ -56,6 +59,7 @@ class _Answer(msgspec.Struct):
 
 
 _decode = decoder(_Answer)
+_LOST = (ConnectFailed, FetchFailed, TimeoutError, OSError)
 
 
 class _Finding(msgspec.Struct, frozen=True):
@@ -92,7 +96,7 @@ class Continuing:
             found = self._found.get((model, node.engine))
             kinds[node.engine] = found is not None and found.faithful
             if in_use and (found is None or found.until <= now):
-                self._start(model, node)
+                self._start(model, node.engine)
         return bool(kinds) and all(kinds.values())
 
     def stop(self) -> None:
@@ -100,22 +104,31 @@ class Continuing:
         for task in tuple(self._running.values()):
             task.cancel()
 
-    def _start(self, model: str, node: NodeSpec) -> None:
-        key = model, node.engine
+    def _start(self, model: str, engine: str) -> None:
+        key = model, engine
         if key not in self._running:
-            task = self._running[key] = self._loop.create_task(self._ask(model, node))
+            task = self._running[key] = self._loop.create_task(self._ask(model, engine))
             task.add_done_callback(lambda _: self._running.pop(key, None))
 
-    async def _ask(self, model: str, node: NodeSpec) -> None:
+    async def _ask(self, model: str, engine: str) -> None:
+        """Ask the nodes of that kind in turn, as far as they are in use, until one answers."""
+        result, valid_s = "failed", LOST_AGAIN_S
+        for node in [node for node, in_use in self._serving(model) if in_use and node.engine == engine]:
+            result, valid_s = await self._ask_one(model, node)
+            if result != "failed":
+                break
+        self._found[model, engine] = _Finding(result == "faithful", self._clock.now() + valid_s)
+        self.tell(model, engine, result)
+        _log.info("resume by text of chats of %s on engines of kind %s: %s", model, engine, _MEANS[result])
+
+    async def _ask_one(self, model: str, node: NodeSpec) -> tuple[str, float]:
+        """What was found, and for how long (seconds) that holds."""
         try:
             faithful = await _is_faithful(self._targets.of(node), model)
-            result, valid_s = ("faithful" if faithful else "unfaithful"), VALID_S
-        except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
+        except (*_LOST, ValueError) as error:
             _log.warning("asking node %s whether it continues chats of %s: %s", node.name, model, error)
-            faithful, result, valid_s = False, "failed", AGAIN_S
-        self._found[model, node.engine] = _Finding(faithful, self._clock.now() + valid_s)
-        self.tell(model, node.engine, result)
-        _log.info("resume by text of chats of %s on engines of kind %s: %s", model, node.engine, _MEANS[result])
+            return "failed", LOST_AGAIN_S if isinstance(error, _LOST) else AGAIN_S
+        return ("faithful" if faithful else "unfaithful"), VALID_S
 
 
 async def _is_faithful(target: Target, model: str) -> bool:

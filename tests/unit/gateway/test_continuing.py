@@ -10,7 +10,7 @@ import pytest
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import ManualClock
 from pointsman.gateway import continuing
-from pointsman.gateway.continuing import AGAIN_S, VALID_S, Continuing, question
+from pointsman.gateway.continuing import AGAIN_S, LOST_AGAIN_S, VALID_S, Continuing, question
 from pointsman.gateway.fetch import Fetched, FetchFailed
 from pointsman.gateway.targets import Targets
 
@@ -62,6 +62,8 @@ class Scene:
 
 A = NodeSpec(url="http://a", engine="vllm"), True
 B = NodeSpec(url="http://b", engine="vllm"), True
+C = NodeSpec(url="http://e", engine="vllm"), True
+AWAY_VLLM = NodeSpec(url="http://f", engine="vllm"), False
 OTHER = NodeSpec(url="http://c", engine="sglang"), True
 AWAY = NodeSpec(url="http://d", engine="sglang"), False
 
@@ -106,10 +108,39 @@ async def test_who_cannot_answer_is_asked_again_later(
     assert not await scene.settle()
     scene.say = faithful
     assert not await scene.settle()
-    scene.clock.advance_to(AGAIN_S)
+    scene.clock.advance_to(LOST_AGAIN_S)
     assert await scene.settle()
     assert [result for _, _, result in scene.told] == ["failed", "faithful"]
     assert "asking node http://a whether it continues chats of m: reset" in caplog.text
+
+
+async def test_a_node_that_dies_when_asked_leaves_the_answer_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [1, 2]
+
+    def dies_once(body: dict[str, Any]) -> str:
+        if left:
+            left.pop()
+            raise FetchFailed("reset")
+        return faithful(body)
+
+    scene = Scene(monkeypatch, dies_once, A, AWAY_VLLM, B, C)
+    assert await scene.settle()
+    assert scene.told == [("m", "vllm", "faithful")]
+
+
+async def test_who_answers_what_is_no_answer_is_left_alone_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: dict[str, Any]) -> str:
+        raise ValueError("status 400")
+
+    scene = Scene(monkeypatch, refuses, A)
+    assert not await scene.settle()
+    asked = scene.asked
+    scene.clock.advance_to(AGAIN_S - 1.0)
+    assert not await scene.settle()
+    assert scene.asked == asked
+    scene.clock.advance_to(AGAIN_S)
+    await scene.settle()
+    assert scene.asked > asked
 
 
 def test_the_question() -> None:
