@@ -11,6 +11,7 @@ from typing import TypeGuard
 
 from pointsman.brain.agenda import Agenda
 from pointsman.brain.caps import Caps
+from pointsman.brain.costs.block_size import sized
 from pointsman.brain.estimates import Estimates
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.life.health import Event, Health
@@ -82,8 +83,9 @@ class Membership:
     def add(self, spec: NodeSpec, now: float) -> None:
         """A new node, joining until its first good probe, or one that was leaving and stays after all.
 
-        Raises ValueError for a taken id.
+        Raises ValueError for a taken id, and blocks in MiB of a model that is not known.
         """
+        spec = sized(spec)
         if self._fleet.row_of.get(spec.name) in self._leaving:
             self.declare(spec, now)
         else:
@@ -93,8 +95,9 @@ class Membership:
         """There is a node as `spec` says: a new one, or the one of that id, which stays if it was leaving.
 
         An id whose address changes is another node's: the one before finishes what it has under another id.
-        Raises ValueError if there is no room.
+        Raises ValueError if there is no room, and for blocks in MiB of a model that is not known.
         """
+        spec = sized(spec)
         row = self._fleet.row_of.get(spec.name)
         if row is None:
             self._add(spec, now)

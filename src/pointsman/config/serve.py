@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.admin.hosts import Hosts
+from pointsman.brain.costs.block_size import sized
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.base import Policy
@@ -93,12 +94,13 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def all_nodes(config: ServeConfig) -> tuple[NodeSpec, ...]:
-    """Nodes of the file and of the command line. Raises ConfigError for a bad URL or two nodes of one name."""
+    """Nodes of the file and of the command line. Raises ConfigError for a bad URL or size, or two of one name."""
     nodes = config.nodes + tuple(NodeSpec(url=url.rstrip("/")) for url in config.node)
     names = Counter(node.name for node in nodes)
     for node in nodes:
         try:
             Origin.parse(node.url)
+            sized(node)
         except ValueError as error:
             raise ConfigError(f"nodes: {error}") from None
         if names[node.name] > 1:

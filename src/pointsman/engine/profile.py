@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
+from pointsman.brain.costs.block_size import tokens_in
 from pointsman.brain.costs.geometry import kv_bytes_per_token, kv_capacity_tokens, kv_replicas
 from pointsman.brain.costs.hardware import GIB, HARDWARE, Hardware
 from pointsman.brain.costs.models import MODELS, ModelShape
@@ -96,10 +97,11 @@ def _known(table: dict[str, T], name: str, what: str) -> T:
 def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
     """vLLM's server defaults: 8192 tokens and 1024 sequences on large GPUs but the A100, else 2048 and 256."""
     large = gpu.memory_bytes >= 70 * GIB and not gpu.name.startswith("A100")
-    blocks = config.kv_blocks or kv_capacity_tokens(shape, gpu, config.tp) // config.block_size
+    size = _block_size(config, shape)
+    blocks = config.kv_blocks or kv_capacity_tokens(shape, gpu, config.tp) // size
     return Limits(
         blocks=blocks,
-        block_size=config.block_size,
+        block_size=size,
         max_num_seqs=config.max_num_seqs or (1024 if large else 256),
         max_num_batched_tokens=config.max_num_batched_tokens or (8192 if large else 2048),
         by_priority=config.scheduling_policy == "priority",
@@ -108,9 +110,14 @@ def _limits(config: EngineConfig, shape: ModelShape, gpu: Hardware) -> Limits:
     )
 
 
+def _block_size(config: EngineConfig, shape: ModelShape) -> int:
+    """Tokens in a block."""
+    return config.block_size if config.block_mib is None else tokens_in(config.block_mib, shape, config.tp)
+
+
 def _tiers(config: EngineConfig, shape: ModelShape) -> tuple[Tier, ...]:
     """CPU memory before the disk, as far as there is any."""
-    block = kv_bytes_per_token(shape) * kv_replicas(shape, config.tp) * config.block_size
+    block = kv_bytes_per_token(shape) * kv_replicas(shape, config.tp) * _block_size(config, shape)
     memory, disk = (config.swap_memory_gib, config.swap_memory_gbps), (config.swap_disk_gib, config.swap_disk_gbps)
     return tuple(Tier(int(gib * GIB / block), block / (gbps * 1e9)) for gib, gbps in (memory, disk) if gib)
 

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from pointsman.brain.model.node import BlockMib
+
 # msgspec takes a bound only inside an optional type, not around it
 Positive = Annotated[int, Meta(ge=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
@@ -48,6 +50,7 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         None
     )
     block_size: Annotated[int, Meta(description="tokens in a KV cache block", ge=1)] = 16
+    block_mib: Annotated[BlockMib | None, Meta(description="MiB in a KV cache block, instead of tokens")] = None
     max_num_seqs: Annotated[Positive | None, Meta(description="sequences in a batch (default: by GPU)")] = None
     max_num_batched_tokens: Annotated[Positive | None, Meta(description="tokens in a step (default: by GPU)")] = None
     max_model_len: Annotated[Positive | None, Meta(description="tokens of prompt and answer (default: 32768)")] = None

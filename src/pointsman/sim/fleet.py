@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.brain.costs.step_time import prefill_seconds
-from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.node import BlockMib, NodeSpec
 from pointsman.engine.plain_service import PlainService
 from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig, Positive, PositiveFloat, Scale
@@ -41,6 +41,7 @@ class NodeKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     overhead_ms: Annotated[float, Meta(ge=0, description="time in the API server before scheduling")] = 20.0
     kv_blocks: Annotated[Positive | None, Meta(description="KV cache blocks")] = None
     block_size: Annotated[int, Meta(ge=1, description="tokens in a KV cache block")] = 16
+    block_mib: Annotated[BlockMib | None, Meta(description="MiB in a KV cache block, instead of tokens")] = None
     max_num_seqs: Annotated[Positive | None, Meta(description="sequences in a batch")] = None
     max_num_batched_tokens: Annotated[Positive | None, Meta(description="tokens in a step")] = None
     max_model_len: Annotated[Positive | None, Meta(description="tokens of prompt and answer")] = None

@@ -466,3 +466,18 @@ def test_gpus_are_unknown_until_a_report_tells_of_them(driver: TestDriver) -> No
     driver.report("g", gpu_busy=0.4)
     driver.report("g", running=1)
     assert columns.reported_gpu_busy[row] == 0.4
+
+
+def test_a_block_in_mib_is_so_many_tokens_of_the_nodes_model(driver: TestDriver) -> None:
+    driver.add("slabs", block_mib=128, profile="Llama-3-8B", kv_tokens=65_536, kv_layout="buddy")
+    row = driver.dispatcher.fleet.row_of["slabs"]
+    cells = driver.dispatcher.fleet.cells
+    assert (cells.block_tokens[row], cells.kv_capacity[row]) == (1024, 64)
+    again = NodeSpec(
+        url="http://slabs", id="slabs", models=("m",), block_mib=256, profile="Llama-3-8B", kv_tokens=65_536,
+        kv_layout="buddy",
+    )  # fmt: skip
+    driver.obey(driver.dispatcher.declare_node(again, driver.now))
+    assert (cells.block_tokens[row], cells.kv_capacity[row]) == (2048, 32)
+    with pytest.raises(ValueError, match="`profile` must name its model"):
+        driver.dispatcher.add_node(NodeSpec(url="http://x", block_mib=128), driver.now)

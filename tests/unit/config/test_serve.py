@@ -193,3 +193,16 @@ def test_a_journal_goes_on_on_a_fresh_line(tmp_path: Path, left: bytes, then: by
 def test_a_key_for_the_nodes_fits_a_header() -> None:
     with pytest.raises(ConfigError, match="node_key"):
         gateway_settings(ServeConfig(node_key="k\nx: y"))
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        ("block_mib = 128", "nodes: node 'http://a'.*`profile` must name its model"),
+        ('block_mib = 8\nprofile = "Llama-3-8B"', "block_mib.*16"),
+        ('block_mib = 2048\nprofile = "Llama-3-8B"', "block_mib.*1024"),
+    ],
+)
+def test_a_block_in_mib_that_cannot_be_is_told(tmp_path: Path, node: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        all_nodes(config_of(f'[[nodes]]\nurl = "http://a"\n{node}\n', tmp_path))

@@ -69,3 +69,9 @@ def test_an_engine_that_tells_of_each_block_is_looked_at_step_by_step() -> None:
     assert isinstance(profile.timeline(lambda _now, _result: None), MacroTimeline)
     listened = msgspec.structs.replace(profile, kv_events=True)
     assert isinstance(listened.timeline(lambda _now, _result: None), Timeline)
+
+
+def test_a_block_may_be_given_in_mib() -> None:
+    limits = profile_of(EngineConfig(profile="Llama-3-8B", block_mib=128)).limits
+    by_tokens = profile_of(EngineConfig(profile="Llama-3-8B", block_size=1024)).limits
+    assert (limits.block_size, limits.blocks) == (1024, by_tokens.blocks)

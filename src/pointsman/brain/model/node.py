@@ -19,6 +19,7 @@ Id = Annotated[str, Meta(pattern=_PRINTABLE, max_length=_LONGEST_ID)]
 Weight = Annotated[float, Meta(gt=0, le=HEAVIEST)]
 Rank = Annotated[int, Meta(ge=0, le=MOST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+BlockMib = Annotated[int, Meta(ge=16, le=1024)]
 KvLayout = Literal["paged", "size_class", "buddy"]
 Residency = Literal["believed", "reported"]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
@@ -40,6 +41,10 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     slots: Annotated[AtLeastOne | None, Meta(description="requests it runs at once (max_num_seqs)")] = None
     kv_tokens: Annotated[AtLeastOne | None, Meta(description="KV capacity in tokens")] = None
     block_tokens: Annotated[AtLeastOne, Meta(description="tokens per KV block")] = 16
+    block_mib: Annotated[
+        BlockMib | None,
+        Meta(description="MiB per KV block on all its GPUs, instead of tokens: 128 or 256 suit slabs; needs `profile`"),
+    ] = None
     kv_layout: Annotated[
         KvLayout,
         Meta(description="how it lays KV out: pages; pages, short requests apart from long; slabs of 2^k blocks"),
