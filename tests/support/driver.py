@@ -10,7 +10,7 @@ from pointsman.brain.lease import Lease
 from pointsman.brain.life.resume import MOST_INTERRUPTIONS
 from pointsman.brain.model.errors import Conflict
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
+from pointsman.brain.model.orders import Abort, Instruct, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Chain, Request
@@ -53,6 +53,7 @@ class TestDriver:
         self.late: list[Abort] = []
         self.resumes = True
         self.warm_ups: dict[int, Warm] = {}
+        self.instructed: list[Instruct] = []
 
     def add(self, name: str, *models: str, up: bool = True, **more: object) -> None:
         spec = NodeSpec(url=f"http://{name}", id=name, models=models or ("m",), **more)  # type: ignore[arg-type]
@@ -147,6 +148,8 @@ class TestDriver:
                     self.probes.append(order.node.name)
                 case Warm():
                     self.warm_ups[order.warm] = order
+                case Instruct():
+                    self.instructed.append(order)
                 case Tell():
                     self.told.append(order.share)
                 case Abort():

@@ -22,6 +22,7 @@ from pointsman.brain.life.retry import RetryBudget
 from pointsman.brain.lives import Lives
 from pointsman.brain.manager import Manager
 from pointsman.brain.membership import Membership
+from pointsman.brain.model.commands import Obeyed
 from pointsman.brain.model.errors import NotFound, PointsmanError
 from pointsman.brain.model.facts import CacheReported, FedBack, PolicyChanged, Queued
 from pointsman.brain.model.kv_events import CacheChange
@@ -67,10 +68,10 @@ class Dispatcher:
         self.fleet = Fleet()
         self._tell = Observers(observers)
         self._agenda = Agenda()
-        self.placement = Placement(settings, self.fleet, policies, self._tell)
+        self._out: list[Order] = []
+        self.placement = Placement(settings, self.fleet, policies, self._tell, self._out)
         self.estimates = Estimates(settings, self.fleet)
         self.peers = Peers(self.fleet)
-        self._out: list[Order] = []
         self.membership = Membership(
             settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._tell, self._out, now
         )
@@ -286,6 +287,14 @@ class Dispatcher:
         models = self.fleet.models[row]
         self.membership.settle(row, now)
         return self._pumped(models, now)
+
+    def obeyed(self, report: Obeyed, now: float) -> list[Order]:
+        """An instruction to a node that obeys ended. Repeating is harmless."""
+        if self.placement.commanding.obeyed(report, now):
+            leaving = self.placement.swapping.obeyed(report)
+            if leaving is not None:
+                self._evacuation.ask(leaving.lease, leaving.cause)
+        return self._taken()
 
     # Memory for requests that others serve
 

@@ -163,6 +163,8 @@ class Lives:
     def _forget(self, ticket: Ticket, now: float) -> None:
         del self.tickets[ticket.id]
         self._accounts.over(ticket, now)
+        if self._placement.swapping.swapped:
+            self._placement.swapping.over(ticket.id)
         if ticket.retrying:
             self._retries.done()
 

@@ -306,6 +306,8 @@ class Membership:
             columns.slots[row] = report.slots
             self._caps.renew(row, now)
         self._learn_capacity(row, report)
+        if spec.residency == "commanded":
+            self._placement.heard(row, report, now)
 
     def _guess_slots(self, now: float) -> None:
         """Where nobody states them, slots are the requests of mean size that the node's KV memory holds."""
@@ -355,7 +357,7 @@ class Membership:
         self._fleet.admitted[row] = not self.health.records[row].new
         self._fleet.touch()
         if after is NodeState.DOWN:
-            self._placement.forget(row)
+            self._placement.fell(row)
             self._estimates.fell(row, now)
         if after is NodeState.UP:
             self._caps.returned(row, now)

@@ -16,6 +16,7 @@ from pointsman.brain.cache.index import Insertion, PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.cache.prealloc import Preallocation
 from pointsman.brain.cache.trust import Trust
+from pointsman.brain.commanding import Commanding
 from pointsman.brain.fleet import Fleet, Found
 from pointsman.brain.lease import Lease, Ticket
 from pointsman.brain.ledger import Ledger
@@ -23,6 +24,9 @@ from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.errors import PolicyFailed
 from pointsman.brain.model.facts import Decided, PolicyRaised
 from pointsman.brain.model.kv_events import CacheChange
+from pointsman.brain.model.node import Residency as How
+from pointsman.brain.model.orders import Order
+from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
@@ -32,6 +36,7 @@ from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable
 from pointsman.brain.residency import Residency
+from pointsman.brain.swapping import Swapping
 
 DEFAULT_KV_TOKENS = 262_144
 """KV capacity assumed for the prefix index where a node neither declares nor reports one."""
@@ -42,7 +47,10 @@ _NO_ROOM = 0.0, 1.0
 
 
 class Placement:
-    """Chooses and books. Mutates the ledger, the pool, the index and its own counts of decisions."""
+    """Chooses and books. Mutates the ledger, the pool, the index and its own counts of decisions.
+
+    Nodes that obey are instructed in `out`.
+    """
 
     def __init__(
         self,
@@ -50,6 +58,7 @@ class Placement:
         fleet: Fleet,
         policies: PolicyTable,
         tell: Observers,
+        out: list[Order],
     ) -> None:
         self._settings = settings
         self._fleet = fleet
@@ -62,6 +71,8 @@ class Placement:
         self.prealloc = Preallocation(settings.cache, fleet, self.pool)
         self.index = PrefixIndex()
         self.residency = Residency(fleet)
+        self.commanding = Commanding(settings, fleet, self.index, self.pool, tell, out)
+        self.swapping = Swapping(fleet, self.commanding)
         self.hot = HotPrefixes(settings.cache.demand_memory_s)
         self._trust = Trust()
         self._room: dict[int, tuple[float, float]] = {}
@@ -75,6 +86,7 @@ class Placement:
         self.isolation.configure(settings)
         self.shares.configure(settings.tenants)
         self.prealloc.configure(settings.cache)
+        self.commanding.configure(settings)
         self.hot.memory_s = settings.cache.demand_memory_s
 
     def policy(self, ticket: Ticket) -> Policy:
@@ -172,14 +184,22 @@ class Placement:
         """The node is being sent this prompt: the index counts its chain as held there."""
         if self.residency.on:
             self.residency.begun(lease)
-        chain = lease.ticket.request.chain
-        if chain is None or not chain.links:
-            return
-        lease.insertion = self.learn(lease.row, chain.links, lease.ticket.tokens_per_link)
+        chain, commands = lease.ticket.request.chain, self.commanding.obeys(lease.row)
+        if commands:
+            self.commanding.comes(lease.row, lease.ticket.request.tenant, lease.started)
+        if self.swapping.swapped:
+            self.swapping.over(lease.ticket.id)
+        if chain is not None and chain.links:
+            lease.insertion = self.learn(lease.row, chain.links, lease.ticket.tokens_per_link)
+        if commands:
+            self.commanding.begun(lease)
 
     def learn(self, row: int, links: Sequence[int], tokens_per_link: float) -> Insertion:
         """A prompt with this chain is sent to the node at `row`, by whomever."""
-        self._fit_links(row, tokens_per_link)
+        if self.commanding.obeys(row):
+            self._room.pop(row, None)  # to be found anew, should the node be believed again
+        else:
+            self._fit_links(row, tokens_per_link)
         insertion = self.index.insert(row, links)
         if not self.residency.reports(row):
             self.pool.cached(row, self.index.held(row) * tokens_per_link)
@@ -205,6 +225,8 @@ class Placement:
                 self.prealloc.ended(lease.id, now)
             if self.residency.on:
                 self.residency.ended(lease.id)
+            if self.commanding.on:
+                self.commanding.ended(lease)
         self.ledger.release(lease.booking, now)
 
     def unlearn(self, lease: Lease) -> None:
@@ -212,12 +234,13 @@ class Placement:
         chain = lease.ticket.request.chain
         if chain is not None and lease.insertion is not None:
             self.index.undo(lease.row, chain.links, lease.insertion)
+            if self.commanding.obeys(lease.row):
+                self.commanding.flush(lease.row)
 
     def correct(self, lease: Lease, cached_tokens: int) -> None:
         """The engine said how much of the prompt it had cached: believe its room accordingly."""
-        if self.residency.reports(lease.row):  # then it was not belief that had foreseen it
-            return
-        self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
+        if not (self.residency.reports(lease.row) or self.commanding.obeys(lease.row)):  # that was no belief
+            self._trust.observe(lease.row, lease.ticket.prompt_tokens, lease.overlap_tokens, cached_tokens)
 
     def track(self, row: int) -> None:
         """Start to index a new node; its room is set by its first insertion."""
@@ -229,6 +252,8 @@ class Placement:
         """Stop to index a node."""
         self.index.remove(row)
         self.residency.forget(row)
+        self.commanding.leave(row)
+        self.swapping.forget(row)
         self.pool.forget(row)
         self.resized(row)
 
@@ -239,9 +264,18 @@ class Placement:
         self._trust.forget(row)
         self._room.pop(row, None)
 
+    def fell(self, row: int) -> None:
+        """The node is down, and has lost its cache for all we know; of one that is commanded we would hear that."""
+        if not self.commanding.obeys(row):
+            self.forget(row)
+
     def forget(self, row: int) -> None:
         """The node lost its cache: what it reported goes when it says so itself."""
-        self.index.clear(row)
+        if self.commanding.obeys(row):
+            self.commanding.forget(row)
+        else:
+            self.index.clear(row)
+        self.swapping.forget(row)
         self._trust.forget(row)
         if not self.residency.reports(row):
             self.pool.cached(row, 0.0)
@@ -254,6 +288,21 @@ class Placement:
             self.forget(row)
         self.pool.cached(row, self.residency.change(row, change))
         return True
+
+    def heard(self, row: int, report: NodeReport, now: float) -> None:
+        """A good probe of a node that is declared to be commanded."""
+        self.commanding.heard(row, report, now)
+        self.swapping.heard(row, report)
+
+    def known_by(self, row: int) -> How:
+        """How it is known what the node at `row` has cached: not as it is declared, where it does not obey."""
+        return "reported" if self.residency.reports(row) else self.commanding.residency(row)
+
+    def uncommand(self, row: int, now: float) -> None:
+        """The node is not to be commanded any more."""
+        if self.commanding.obeys(row):
+            self.commanding.believe(row, "it is declared so", now)
+        self.swapping.forget(row)
 
     def _answer(self, policy: Policy, request: Request, view: View, now: float) -> Choice | Hold:
         try:
@@ -328,13 +377,22 @@ class Placement:
             depths = self.index.depths(chain.links, size, ticket.tokens_per_link, ticket.prompt_tokens)
             if self.residency.on:
                 depths = self.residency.overlaid(depths, ticket)
+            if ticket.id in self.swapping.swapped:
+                self._count_copy(depths, ticket)
             return depths if whole else depths[rows]
         listed = [0.0] * size
         if chain is not None and chain.links:
             self.index.mark(listed, chain.links, ticket.tokens_per_link, ticket.prompt_tokens)
             if self.residency.on:
                 self.residency.overlay(listed, ticket)
+            if self.swapping.swapped and ticket.id in self.swapping.swapped:
+                self._count_copy(listed, ticket)
         return listed if whole else [listed[row] for row in rows.tolist()]
+
+    def _count_copy(self, overlap: Floats | list[float], ticket: Ticket) -> None:
+        """What was copied of the ticket before it had to leave counts as held there."""
+        copy = self.swapping.swapped[ticket.id]
+        overlap[copy.row] = max(overlap[copy.row], float(min(copy.tokens, ticket.prompt_tokens)))
 
     def _places(self, ticket: Ticket, rows: Rows) -> Rows:
         """For each of `rows` whether its layout has a place for the ticket."""

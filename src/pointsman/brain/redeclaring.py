@@ -25,6 +25,8 @@ def redeclare(row: int, spec: NodeSpec, fleet: Fleet, placement: Placement, esti
         fleet.columns.slots[row] = spec.slots
     if _memory(spec) != _memory(before):
         _resize(row, spec, fleet, placement)
+    if before.residency == "commanded" != spec.residency:
+        placement.uncommand(row, now)
     if _machine(spec) != _machine(before):
         estimates.remove(row)
         estimates.add(row, spec, now)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, BinaryIO, Literal
 import msgspec
 from msgspec import Meta
 
+from pointsman.brain.model.node import Residency
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.tenant import Tenant
 from pointsman.brain.policies.base import Policy
@@ -14,7 +15,7 @@ from pointsman.brain.policies.registry import POLICIES, UnknownPolicy, build
 from pointsman.config.catalogue import Files
 from pointsman.config.flags import ConfigError, File, Name, Span
 from pointsman.engine.settings import Positive, PositiveFloat
-from pointsman.sim.fleet import MOST_NODES, Node, NodeKind, nodes_of, reporting, resized
+from pointsman.sim.fleet import MOST_NODES, Node, NodeKind, nodes_of, obedient, reporting, resized
 from pointsman.sim.incidents import Drain, Failure, Incident, Incidents, Slowdown, problem_of
 from pointsman.sim.presets import FLEETS
 from pointsman.workload.kinds import ClientKind
@@ -78,8 +79,8 @@ class SimConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     feedback_delay_s: Annotated[Delay, Meta(description="how late tokens and ends of answers are known")] = 0.0
     report_delay_s: Annotated[Delay, Meta(description="how late the answer to a probe is known")] = 0.0
     residency: Annotated[
-        Literal["believed", "reported"],
-        Meta(description="how gateways know what nodes have cached: by what they sent, or by the nodes' KV events"),
+        Residency,
+        Meta(description="how gateways know what nodes have cached: from what they sent, from KV events, or by orders"),
     ] = "believed"
     event_delay_s: Annotated[Delay, Meta(description="how late KV events are known")] = 0.0
     event_loss: Annotated[float, Meta(ge=0, lt=1, description="share of the batches of KV events that get lost")] = 0.0
@@ -121,7 +122,9 @@ def fleet_of(config: SimConfig) -> tuple[Node, ...]:
     except ValueError as error:
         raise ConfigError(f"`node`: {error}") from None
     try:
-        return reporting(nodes) if config.residency == "reported" else nodes
+        if config.residency == "believed":
+            return nodes
+        return reporting(nodes) if config.residency == "reported" else obedient(nodes)
     except ValueError as error:
         raise ConfigError(f"`residency`: {error}") from None
 

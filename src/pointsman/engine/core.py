@@ -280,8 +280,8 @@ class Core:
                 return
             self._waiting.pop()
             self._start(sequence, hits, cached, now)
-            if shelved > len(hits):
-                self.swap.fetch(sequence.hashes[len(hits) : shelved])
+            if self.swap.shelved:
+                self.swap.fetch(sequence.hashes[:shelved], len(hits))
             self._grow(sequence, tokens)
             work.append((sequence, tokens))
             budget -= tokens
@@ -347,7 +347,7 @@ class Core:
         """Copy what the request's sequences have in the prefix cache."""
         sequences = [sequence for sequence in self._running if sequence.request == request]
         copied = sum(self.swap.shelve(sequence.hashes[: sequence.published]) for sequence in sequences)
-        return Carried(blocks=copied, unknown=not sequences)
+        return Carried(blocks=copied, unknown=int(not sequences))
 
     def _claim(self, sequence: Sequence) -> bool:
         """Whether the sequence is the one to publish its next block; who was not the first once never is again."""

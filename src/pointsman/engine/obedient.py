@@ -98,9 +98,12 @@ class ObedientPool(BlockPool):
         return Carried(blocks=pinned, unknown=unknown)
 
     def unpin(self, links: Sequence[int]) -> Carried:
-        """Let go of what was pinned: the ends of chains first, as sequences do. What others behind need stays."""
+        """Let go of what was pinned, of all of it where `links` are none: the ends of chains first, as sequences do.
+
+        What others behind it need stays.
+        """
         unpinned = in_use = unknown = 0
-        for link in reversed(links):
+        for link in reversed(links or tuple(self._pins)):
             blocks = self._pins.get(link)
             if blocks is None:
                 unknown += 1

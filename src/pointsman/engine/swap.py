@@ -78,9 +78,9 @@ class SwapSpace:
 
     def shelve(self, keys: Sequence[int]) -> int:
         """Copy these blocks out, those that came first making room where there is none; how many of them are there."""
-        there = 0
+        there, kept = 0, frozenset(keys)
         for key in keys:
-            there += key in self._shelf or self._shelve(key, frozenset(keys))
+            there += key in self._shelf or self._shelve(key, kept)
         return there
 
     def _shelve(self, key: int, kept: frozenset[int]) -> bool:
@@ -103,13 +103,14 @@ class SwapSpace:
             depth += 1
         return depth
 
-    def fetch(self, keys: Sequence[int]) -> None:
-        """Copy back blocks that `find` found."""
-        for key in keys:
-            tier = self._shelf.pop(key)
-            self._free[tier] += 1
-            self._seconds += self._tiers[tier].seconds_per_block
-        self.blocks_in += len(keys)
+    def fetch(self, keys: Sequence[int], had: int) -> None:
+        """Copy back blocks that `find` found; the first `had` need not be, and copies of them are dropped."""
+        for position, key in enumerate(keys):
+            tier = self._shelf.pop(key, None)
+            if tier is not None:
+                self._free[tier] += 1
+                self._seconds += self._tiers[tier].seconds_per_block if position >= had else 0.0
+        self.blocks_in += len(keys) - had
 
     def clear(self) -> None:
         """Forget what is shelved."""

@@ -22,6 +22,7 @@ from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Warm
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
+from pointsman.gateway.commander import Commander
 from pointsman.gateway.continuing import Continuing
 from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
@@ -88,6 +89,8 @@ class Gateway:
         self._probes.driver = self.driver
         self._warmer = Warmer(self._targets, loop, self.driver.warmed)
         self.driver.warm = self._warmer.start
+        self._commander = Commander(self._targets, loop, self.driver.obeyed)
+        self.driver.instruct = self._commander.start
         self.continuing = Continuing(self._serving, self._targets, clock, loop)
         self._front = self._new_front()
         self._server = Server(self._front, self._deadlines, clock, timeouts, limits, self._peers())
@@ -257,6 +260,7 @@ class Gateway:
         self._probes.stop()
         self.continuing.stop()
         self._warmer.stop()
+        self._commander.stop()
         self.driver.stop()
         self._deadlines.stop()
         self._targets.close()

@@ -19,7 +19,7 @@ from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
 from pointsman.gateway.splice import Splice
 from pointsman.gateway.stream_answer import StreamAnswer
-from pointsman.gateway.targets import Target
+from pointsman.gateway.targets import Target, chain_line
 from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed, Shortcut, UpstreamConnection, UpstreamSink
 from pointsman.gateway.work import Work
 from pointsman.wire.http1.heads import request_head
@@ -54,6 +54,7 @@ class Attempt(UpstreamSink):
         "_connecting",
         "_connection",
         "_deadline",
+        "_lines",
         "_loop",
         "_over",
         "_owner",
@@ -81,6 +82,9 @@ class Attempt(UpstreamSink):
         self._work = work
         self._splice = splice
         self._target = target
+        self._lines = target.lines
+        if order.node.residency == "commanded" and (chain := work.request.chain) is not None:
+            self._lines += chain_line(order.node, chain.links)
         self._reply = reply
         self._owner = owner
         self._clock = clock
@@ -167,7 +171,7 @@ class Attempt(UpstreamSink):
     def _send(self, connection: UpstreamConnection) -> None:
         self._connection = connection
         work = self._work
-        head = request_head(work.head, self._target.prefix, self._target.lines, work.id, len(work.body))
+        head = request_head(work.head, self._target.prefix, self._lines, work.id, len(work.body))
         connection.send(self, head, work.body)
         if self._paused:
             connection.pause()

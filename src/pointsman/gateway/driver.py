@@ -8,9 +8,10 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from pointsman.brain.model.commands import Obeyed
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
+from pointsman.brain.model.orders import Abort, Instruct, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome
 from pointsman.brain.model.reports import ClientReport, NodeReport
 from pointsman.brain.model.request import Request
@@ -59,6 +60,8 @@ class Brain(Protocol):
 
     def warmed(self, warm: int, ok: bool, now: float) -> list[Order]: ...
 
+    def obeyed(self, report: Obeyed, now: float) -> list[Order]: ...
+
     def share(self, now: float) -> list[Order]: ...
 
     def hear(self, report: PeerReport, now: float) -> list[Order]: ...
@@ -81,7 +84,8 @@ class Brain(Protocol):
 class Driver:
     """Between the brain and what it orders about.
 
-    `tell` takes what other gateways are to know, `warm` orders to warm a node, with the work they name if it is open.
+    `tell` takes what other gateways are to know, `warm` orders to warm a node, with the work they name if it is open,
+    `instruct` those to tell an engine what to do with its cache.
     """
 
     def __init__(
@@ -101,6 +105,7 @@ class Driver:
         self._alarm_due = float("inf")
         self.tell: Callable[[Share], object] = _nobody
         self.warm: Callable[[Warm, Work | None], object] = self._not_warmed
+        self.instruct: Callable[[Instruct], object] = self._not_obeyed
 
     @property
     def open_requests(self) -> int:
@@ -150,6 +155,10 @@ class Driver:
         """A warm-up ended, `ok` if its node computed it."""
         self.execute(self.dispatcher.warmed(warm, ok, self._clock.now()))
 
+    def obeyed(self, report: Obeyed) -> None:
+        """An instruction to an engine ended."""
+        self.execute(self.dispatcher.obeyed(report, self._clock.now()))
+
     def call(self, action: Callable[[float], Sequence[Order]]) -> None:
         """Any other call into the brain: `action(now)` returns its orders."""
         self.execute(action(self._clock.now()))
@@ -184,6 +193,8 @@ class Driver:
             self._probe(order.node)
         elif isinstance(order, Abort):
             self._abort(order)
+        elif isinstance(order, Instruct):
+            self.instruct(order)
         elif isinstance(order, Tell):
             self.tell(order.share)
         elif isinstance(order, Warm):
@@ -206,6 +217,10 @@ class Driver:
             party.interrupted(order.lease, order.why, spares=order.spares)
         else:
             party.aborted(order.lease, order.why)
+
+    def _not_obeyed(self, order: Instruct) -> None:
+        """There is nobody to do it."""
+        self.obeyed(Obeyed(number=order.number, ok=False, reason="nobody to tell the engine"))
 
     def _not_warmed(self, order: Warm, _work: Work | None) -> None:
         """There is nobody to do it."""

@@ -50,22 +50,25 @@ class _Collector(UpstreamSink):
             self.done.set_exception(FetchFailed(reason))
 
 
-async def fetch(target: Target, path: str, timeout_s: float, body: bytes = b"") -> Fetched:
-    """GET `path`, or POST it a JSON `body`, within `timeout_s` seconds. Raises FetchFailed or ConnectFailed."""
+async def fetch(target: Target, path: str, timeout_s: float, body: bytes = b"", lines: bytes = b"") -> Fetched:
+    """GET `path`, or POST it a JSON `body`, within `timeout_s` seconds. Raises FetchFailed or ConnectFailed.
+
+    `lines` are further lines of the head, each with its end.
+    """
     async with asyncio.timeout(timeout_s):
         pooled = target.pool.take()
         if pooled is not None:
             try:
-                return await _ask(target, pooled, path, body)
+                return await _ask(target, pooled, path, body, lines)
             except FetchFailed as error:
                 if str(error) != "stale":
                     raise
-        return await _ask(target, await target.pool.connect(), path, body)
+        return await _ask(target, await target.pool.connect(), path, body, lines)
 
 
-async def _ask(target: Target, connection: UpstreamConnection, path: str, body: bytes) -> Fetched:
+async def _ask(target: Target, connection: UpstreamConnection, path: str, body: bytes, lines: bytes) -> Fetched:
     collector = _Collector()
-    method, lines = "GET", target.lines
+    method, lines = "GET", target.lines + lines
     if body:
         method, lines = "POST", lines + b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
     connection.send(collector, simple_request(method, target.prefix.decode() + path, lines), body)

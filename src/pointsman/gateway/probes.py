@@ -24,6 +24,7 @@ from pointsman.gateway.targets import Target, Targets
 from pointsman.gateway.upstream import NO_SOCKET, ConnectFailed
 from pointsman.wire.decoding import decoder
 from pointsman.wire.exposition import EngineReading, read_exposition
+from pointsman.wire.kv_orders import KvTier, decode_status
 
 Document = TypeVar("Document")
 
@@ -106,7 +107,7 @@ class Probes:
         if node.engine == "plain":
             return await self._plain(node, target, seconds)
         models, reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
-        return NodeReport(
+        report = NodeReport(
             node=node.name,
             ok=True,
             seconds=seconds,
@@ -119,6 +120,19 @@ class Probes:
             block_tokens=reading.block_tokens,
             started_at=reading.started_at,
         )
+        return report if node.residency != "commanded" else await self._obedience(report, target)
+
+    async def _obedience(self, report: NodeReport, target: Target) -> NodeReport:
+        """The same with what the engine says of its cache, and of the next memory to which it can copy."""
+        answer = await self._ask(target, "/kv")
+        if answer is None:
+            return report
+        status = _decoded(answer.body, decode_status) if answer.status == 200 else None
+        if status is None:
+            return msgspec.structs.replace(report, obeys=False)
+        tier = next((tier for tier in status.tiers if tier.free), KvTier(0, 0, 0.0))
+        block_s = tier.seconds_per_block
+        return msgspec.structs.replace(report, obeys=status.obeys, swap_blocks=tier.free, swap_block_s=block_s)
 
     def _bad(self, node: NodeSpec, reason: str, began: float) -> NodeReport:
         return NodeReport(node=node.name, ok=False, reason=reason, seconds=self._clock.now() - began)
@@ -147,11 +161,15 @@ class Probes:
 
     async def _maybe(self, target: Target, path: str) -> bytes:
         """The body of a 200, or nothing."""
+        answer = await self._ask(target, path)
+        return answer.body if answer is not None and answer.status == 200 else b""
+
+    async def _ask(self, target: Target, path: str) -> Fetched | None:
+        """The answer, whatever it says; None if there is none."""
         try:
-            answer: Fetched = await fetch(target, path, self._timeouts.probe_s)
+            return await fetch(target, path, self._timeouts.probe_s)
         except (ConnectFailed, FetchFailed, TimeoutError, OSError):
-            return b""
-        return answer.body if answer.status == 200 else b""
+            return None
 
 
 def _decoded(body: bytes, decode: Callable[[bytes], Document]) -> Document | None:

@@ -1,7 +1,7 @@
 """Where a node's requests go: its pool of connections and the header lines that are its own."""
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.upstream import Pool
+from pointsman.wire.kv_orders import CHAIN_HEADER, pack_links
 
 Endpoint = tuple[str, int | None]
 
@@ -21,6 +22,13 @@ class Target(msgspec.Struct, frozen=True):
     pool: Pool
     prefix: bytes
     lines: bytes
+
+
+def chain_line(node: NodeSpec, links: Sequence[int]) -> bytes:
+    """The line that tells a node which is commanded what its orders will call the blocks of a prompt; else nothing."""
+    if node.residency != "commanded" or not links:
+        return b""
+    return b"%b: %b\r\n" % (CHAIN_HEADER.encode(), pack_links(links))
 
 
 class Targets:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pointsman.brain.model.errors import BadRequest
 from pointsman.brain.model.orders import Warm
 from pointsman.gateway.fetch import FetchFailed, fetch
-from pointsman.gateway.targets import Targets
+from pointsman.gateway.targets import Targets, chain_line
 from pointsman.gateway.upstream import ConnectFailed
 from pointsman.gateway.work import Work
 from pointsman.wire.openai.leading import leading
@@ -33,7 +33,9 @@ class Warmer:
         if work is None or body is None:
             self._ended(order.warm, False)
             return
-        task = self._loop.create_task(self._warm(order, work.head.path.decode(), body))
+        chain = work.request.chain
+        lines = b"" if chain is None else chain_line(order.node, chain.links[: order.links])
+        task = self._loop.create_task(self._warm(order, work.head.path.decode(), body, lines))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
@@ -42,9 +44,9 @@ class Warmer:
         for task in tuple(self._running):
             task.cancel()
 
-    async def _warm(self, order: Warm, path: str, body: bytes) -> None:
+    async def _warm(self, order: Warm, path: str, body: bytes, lines: bytes) -> None:
         try:
-            answer = await fetch(self._targets.of(order.node), path, TIMEOUT_S, body)
+            answer = await fetch(self._targets.of(order.node), path, TIMEOUT_S, body, lines)
             ok, told = 200 <= answer.status < 300, f"status {answer.status}"
         except (ConnectFailed, FetchFailed, TimeoutError, OSError, ValueError) as error:
             ok, told = False, str(error) or "timeout"

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from pointsman.brain.model import commands
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome
@@ -174,6 +175,11 @@ class Warmed(_Call, frozen=True, tag="warmed"):
     now: float
 
 
+class Obeyed(_Call, frozen=True, tag="obeyed"):
+    report: commands.Obeyed
+    now: float
+
+
 class Allocate(_Call, frozen=True, tag="allocate"):
     wish: MemoryWish
     now: float
@@ -226,6 +232,7 @@ Call = (
     | Feedback
     | Warm
     | Warmed
+    | Obeyed
     | Allocate
     | Renew
     | Release

@@ -84,6 +84,19 @@ COUNTED = (
     ),
     _family("counter", "warmups", "model node result", "warmups", "Hot prefixes sent to idle nodes: ok or failed."),
     _family("counter", "warmup_tokens", "model node", "warmup_tokens", "Tokens of prefixes that idle nodes computed."),
+    _family(
+        "counter", "kv_orders", "node order result", "kv_orders",
+        "Orders to nodes that are commanded (evict, pin, unpin, swap_out): carried out or failed.",
+    ),
+    _family("counter", "kv_order_blocks", "node order", "kv_order_blocks", "KV blocks that these concerned."),
+    _family(
+        "counter", "kv_lost_links", "node", "kv_lost_links",
+        "Links that nodes which are commanded evicted unasked, an order being late.",
+    ),
+    _family(
+        "counter", "residency_changes", "node residency", "residency_changes",
+        "Changes in how it is known what a node has cached, and declared ways that turned out not to be had.",
+    ),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family(

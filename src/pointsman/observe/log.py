@@ -14,6 +14,7 @@ from pointsman.brain.model.facts import (
     PolicyChanged,
     PolicyRaised,
     ProbeFailed,
+    ResidencyChanged,
 )
 from pointsman.brain.model.node import NodeState
 from pointsman.observe.subscriber import Subscriber
@@ -36,6 +37,7 @@ class Log(Subscriber):
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
             FedBack: self._fed_back,
+            ResidencyChanged: self._residency_changed,
             PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
@@ -64,6 +66,10 @@ class Log(Subscriber):
         if fact.counted:
             text = "node %s: a client says that the answer to request %r was bad: %r"
             self._log.info(text, fact.node, fact.report.request, fact.report.reason)
+
+    def _residency_changed(self, fact: ResidencyChanged) -> None:
+        level = INFO if fact.residency == "commanded" else WARNING
+        self._log.log(level, "node %s: what it has cached is %s: %s", fact.node, fact.residency, fact.reason)
 
     def _panic_changed(self, fact: PanicChanged) -> None:
         level, does = (WARNING, "goes to all nodes that do not refuse") if fact.panic else (INFO, "goes to them alone")

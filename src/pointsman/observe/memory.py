@@ -125,7 +125,7 @@ def _node(dispatcher: Dispatcher, row: int, unused: int) -> NodeMemory:
     account = dispatcher.placement.pool.account(row)
     return NodeMemory(
         node=spec.name,
-        mode=spec.residency,
+        mode=dispatcher.placement.known_by(row),
         layout=spec.kv_layout,
         block_tokens=int(dispatcher.fleet.cells.block_tokens[row]),
         capacity=_known(account.capacity),

@@ -20,6 +20,7 @@ from pointsman.brain.model.facts import (
     Fact,
     FedBack,
     FirstToken,
+    Instructed,
     Interrupted,
     LoadUnknown,
     NodeChanged,
@@ -30,6 +31,7 @@ from pointsman.brain.model.facts import (
     ProbeFailed,
     Queued,
     Refused,
+    ResidencyChanged,
     Resumed,
     RoomMade,
     Warmed,
@@ -105,6 +107,10 @@ class Metrics:
         self.feedback: Counts = defaultdict(int)
         self.warmups: Counts = defaultdict(int)
         self.warmup_tokens: Counts = defaultdict(int)
+        self.kv_orders: Counts = defaultdict(int)
+        self.kv_order_blocks: Counts = defaultdict(int)
+        self.kv_lost_links: Counts = defaultdict(int)
+        self.residency_changes: Counts = defaultdict(int)
         self.panics: Counts = defaultdict(int)
         self.policy_errors: Counts = defaultdict(int)
         self.policy_changes: Counts = defaultdict(int)
@@ -124,6 +130,8 @@ class Metrics:
             Emptied: self._emptied,
             Refused: self._refused,
             Warmed: self._warmed,
+            Instructed: self._instructed,
+            ResidencyChanged: self._residency_changed,
             NodeChanged: self._node_changed,
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
@@ -248,6 +256,18 @@ class Metrics:
 
     def _resumed(self, fact: Resumed) -> None:
         self.lanes[fact.request.model, fact.node].resume_gap.observe(fact.gap_s)
+
+    def _instructed(self, fact: Instructed) -> None:
+        for number, command in enumerate(fact.commands):
+            order = command.__struct_config__.tag
+            self.kv_orders[fact.node, str(order), "carried" if fact.ok else "failed"] += 1
+            if fact.ok and number < len(fact.done):
+                self.kv_order_blocks[fact.node, str(order)] += fact.done[number].blocks
+        if fact.lost:
+            self.kv_lost_links[(fact.node,)] += fact.lost
+
+    def _residency_changed(self, fact: ResidencyChanged) -> None:
+        self.residency_changes[fact.node, fact.residency] += 1
 
     def _warmed(self, fact: Warmed) -> None:
         self.warmups[fact.model, fact.node, "ok" if fact.ok else "failed"] += 1

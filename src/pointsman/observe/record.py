@@ -14,6 +14,7 @@ import msgspec
 
 import pointsman
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.commands import Obeyed
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Order, Start
@@ -162,6 +163,11 @@ class Journaled:
     def warmed(self, warm: int, ok: bool, now: float) -> list[Order]:
         orders = self._dispatcher.warmed(warm, ok, now)
         self._write(calls.Warmed(warm, ok, now), orders)
+        return orders
+
+    def obeyed(self, report: Obeyed, now: float) -> list[Order]:
+        orders = self._dispatcher.obeyed(report, now)
+        self._write(calls.Obeyed(report, now), orders)
         return orders
 
     def allocate(self, wish: MemoryWish, now: float) -> Allocation:

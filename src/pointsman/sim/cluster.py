@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Sequence
 from zlib import crc32
 
 from pointsman.brain.model.orders import Warm
+from pointsman.brain.model.request import Request
 from pointsman.engine.kv_events import KvEventBatch
 from pointsman.engine.sequence import Sequence as EngineSequence
 from pointsman.sim.brain import Brain
@@ -136,7 +137,10 @@ class Cluster:
         ask, had = exchange.ask, exchange.delivered_tokens
         runs = ask.runs(node.node.block_tokens)
         prompt, output = ask.prompt_tokens + had, ask.output_tokens - had
-        return EngineSequence(key, prompt, output, priority=exchange.engine_priority, runs=runs)
+        sequence = EngineSequence(key, prompt, output, priority=exchange.engine_priority, runs=runs)
+        if node.node.spec.residency == "commanded":
+            _name(sequence, exchange.request)
+        return sequence
 
     def warm(self, gateway: Gateway, order: Warm, exchange: Exchange) -> bool:
         """Send the beginning of the exchange's prompt; the gateway will hear of it. False where the node is dead."""
@@ -148,7 +152,10 @@ class Cluster:
         self.warm_ups[key] = gateway, order.node.name, order.warm
         size = node.node.block_tokens
         runs = divided(exchange.ask.runs(size), 1, order.tokens // size)
-        node.submit(EngineSequence(key, order.tokens, 1, priority=exchange.engine_priority, runs=runs))
+        sequence = EngineSequence(key, order.tokens, 1, priority=exchange.engine_priority, runs=runs)
+        if node.node.spec.residency == "commanded":
+            _name(sequence, exchange.request, order.links)
+        node.submit(sequence)
         return True
 
     def abort(self, exchange: Exchange) -> bool:
@@ -181,3 +188,10 @@ class Cluster:
     def _look_for_rest(self) -> None:
         if self.at_rest:
             self._rested()
+
+
+def _name(sequence: EngineSequence, request: Request, links: int | None = None) -> None:
+    """Let the engine know what orders will call the blocks of the first `links` links, or all, of the prompt."""
+    sequence.request = request.id
+    if request.chain is not None:
+        sequence.links = tuple(request.chain.links[:links])

@@ -177,6 +177,22 @@ def reporting(nodes: Iterable[Node]) -> tuple[Node, ...]:
     )
 
 
+def obedient(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    """The same nodes, evicting what they are told to. Raises ValueError for plain servers."""
+    return tuple(_obedient(node) for node in nodes)
+
+
+def _obedient(node: Node) -> Node:
+    if isinstance(node.profile, PlainProfile):
+        raise ValueError("plain servers have no cache to command")
+    limits = msgspec.structs.replace(node.profile.limits, obeys=True)
+    return msgspec.structs.replace(
+        node,
+        spec=msgspec.structs.replace(node.spec, residency="commanded"),
+        profile=msgspec.structs.replace(node.profile, limits=limits),
+    )
+
+
 def reported_blocks(nodes: Iterable[Node]) -> int:
     """Tokens of the blocks by which nodes report their caches; 0 if none does."""
     return next((node.block_tokens for node in nodes if node.spec.residency == "reported"), 0)

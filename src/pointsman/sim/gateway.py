@@ -13,9 +13,10 @@ from math import inf
 from typing import Protocol
 
 from pointsman.brain.life.resume import interrupts
+from pointsman.brain.model.commands import Obeyed
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Abort, Order, Probe, Refuse, Start, Tell, Wait, Warm
+from pointsman.brain.model.orders import Abort, Instruct, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome, Verdict
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.model.sharing import PeerReport, Share
@@ -147,6 +148,8 @@ class Gateway:
                 self._probe(order.node)
             elif isinstance(order, Warm):
                 self._warm(order)
+            elif isinstance(order, Instruct):
+                self._instruct(order)
         self._set_alarm()
 
     def _start(self, order: Start) -> None:
@@ -166,6 +169,14 @@ class Gateway:
         exchange = self._open.get(order.ticket)
         if exchange is None or not self._wires.warm(self, order, exchange):
             self.warmed(order.warm, ok=False)
+
+    def _instruct(self, order: Instruct) -> None:
+        """Have it carried out at once: an order overtakes the requests that an engine has not looked at yet."""
+        answer = self._wires.nodes[order.node.name].carry_out(order.commands)
+        report = Obeyed(number=order.number, ok=False, reason="no answer")
+        if answer is not None:
+            report = Obeyed(number=order.number, ok=True, done=answer.done, lost=answer.lost)
+        self._loop.at(self._loop.now + self._delays.feedback_s, Rank.HEARD, self._heard_obeyed, report)
 
     def _stop(self, lease: int, why: str, status: int = 502, verdict: Verdict = Verdict.FAIL) -> None:
         """End a try, unless the node is through with it: then its end is on its way."""
@@ -253,6 +264,9 @@ class Gateway:
 
     def _heard_warmed(self, ended: tuple[int, bool]) -> None:
         self._execute(self.dispatcher.warmed(*ended, self._loop.now))
+
+    def _heard_obeyed(self, report: Obeyed) -> None:
+        self._execute(self.dispatcher.obeyed(report, self._loop.now))
 
     def _heard_reset(self, lease: int) -> None:
         if lease in self._leases:

@@ -5,10 +5,12 @@ has stood. A node that was killed comes back with a new process.
 """
 
 from collections.abc import Callable
+from collections.abc import Sequence as Several
 from math import inf
 
 import msgspec
 
+from pointsman.brain.model.commands import Command
 from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.core import StepResult
 from pointsman.engine.kv_events import KvEventBatch
@@ -16,7 +18,8 @@ from pointsman.engine.sequence import Sequence
 from pointsman.sim.fleet import Node
 from pointsman.sim.loop import Loop, Rank
 from pointsman.sim.plain import process_of
-from pointsman.sim.process import Counters
+from pointsman.sim.process import Counters, EngineProcess
+from pointsman.wire.kv_orders import KvAnswer
 
 TOKENS_EVERY = 16
 """Content events between two accounts of progress to the brain, as in the gateway."""
@@ -87,6 +90,15 @@ class SimNode:
         self._factor = factor
         self._process.slow_down(factor, self._own_time())
         self._schedule()
+
+    def carry_out(self, commands: Several[Command]) -> KvAnswer | None:
+        """Do with the cache what is ordered; None from who does not obey, or does not answer."""
+        process = self._process
+        if not isinstance(process, EngineProcess) or not self.alive or self.still_until is not None:
+            return None
+        answer = process.carry_out(commands, self._own_time())
+        self._schedule()
+        return answer
 
     def kill(self) -> None:
         """The process dies. Whoever has sequences here is to abort them."""

@@ -5,15 +5,19 @@ Times are the process's own seconds.
 """
 
 from collections.abc import Callable
+from collections.abc import Sequence as Several
 from typing import Protocol
 
 import msgspec
 
+from pointsman.brain.model.commands import Command
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.reports import NodeReport
 from pointsman.engine.core import StepResult
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.sequence import Sequence
+from pointsman.engine.timeline import Timeline
+from pointsman.wire.kv_orders import KvAnswer
 
 Deliver = Callable[[float, StepResult], None]
 """Told of tokens and ends as they come."""
@@ -71,9 +75,17 @@ class EngineProcess:
     def slow_down(self, factor: float, now: float) -> None:
         self._timeline.slow_down(self._profile.slowdown * factor, now)
 
+    def carry_out(self, commands: Several[Command], now: float) -> KvAnswer | None:
+        """Do with the cache what is ordered; None from an engine that does not obey."""
+        timeline = self._timeline
+        if not isinstance(timeline, Timeline) or timeline.core.obedient is None:
+            return None
+        return KvAnswer(tuple(timeline.carry_out(commands, now)), timeline.core.obedient.take_lost())
+
     def reading(self, spec: NodeSpec, now: float) -> NodeReport:
         """What an engine's metrics tell."""
         limits = self._profile.limits
+        blocks, block_s = self._other_memory()
         running, waiting, kv_usage = self._timeline.load(now)
         return NodeReport(
             node=spec.name,
@@ -84,7 +96,19 @@ class EngineProcess:
             kv_usage=kv_usage,
             kv_blocks=limits.blocks,
             block_tokens=limits.block_size,
+            obeys=limits.obeys,
+            swap_blocks=blocks,
+            swap_block_s=block_s,
         )
+
+    def _other_memory(self) -> tuple[int, float]:
+        """Of the first tier with room, that room in blocks and the seconds that copying one takes."""
+        timeline = self._timeline
+        if isinstance(timeline, Timeline) and timeline.core.limits.obeys:
+            for number, tier in enumerate(timeline.core.limits.tiers):
+                if timeline.core.swap.free(number):
+                    return timeline.core.swap.free(number), tier.seconds_per_block
+        return 0, 0.0
 
     def counters(self, now: float) -> Counters:
         totals = self._timeline.totals(now)

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from pointsman.brain.model.commands import Carried, Command
+from pointsman.wire.decoding import decoder
 
 CHAIN_HEADER = "x-pointsman-chain"
 MOST_LINKS = 4096
@@ -54,9 +55,8 @@ class KvStatus(msgspec.Struct, frozen=True, kw_only=True):
     tiers: tuple[KvTier, ...] = ()
 
 
-encode_orders = msgspec.json.Encoder().encode
-decode_answer = msgspec.json.Decoder(KvAnswer).decode
-decode_status = msgspec.json.Decoder(KvStatus).decode
+decode_answer = decoder(KvAnswer)
+decode_status = decoder(KvStatus)
 
 
 def pack_links(links: Sequence[int]) -> bytes:
@@ -78,4 +78,4 @@ def unpack_links(value: str) -> tuple[int, ...]:
 
 def orders_of(commands: Iterable[Command]) -> bytes:
     """The body that orders these."""
-    return encode_orders(KvOrders(tuple(commands)))
+    return msgspec.json.encode(KvOrders(tuple(commands)))

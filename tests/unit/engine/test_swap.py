@@ -60,7 +60,7 @@ def test_blocks_shelved_by_order_are_fetched_by_whoever_needs_them() -> None:
     assert (swap.shelved, swap.free(0), swap.free(1)) == (3, 0, 1)
     assert swap.spent() == pytest.approx(0.012)
     assert swap.find([9, 1, 2, 4], 1, 4) == 3
-    swap.fetch([1, 2])
+    swap.fetch([9, 1, 2], 1)
     assert swap.spent() == pytest.approx(0.002)
     assert (swap.shelved, swap.free(0)) == (1, 2)
 
@@ -74,3 +74,11 @@ def test_what_was_shelved_first_makes_room() -> None:
     assert swap.shelve([5, 6, 7, 8]) == 3, "none of them makes room for another"
     swap.clear()
     assert (swap.shelved, swap.free(0)) == (0, 3)
+
+
+def test_a_copy_of_what_is_had_is_dropped_and_costs_nothing() -> None:
+    swap = space(Tier(4, 0.001))
+    swap.shelve([1, 2])
+    swap.spent()
+    swap.fetch([1, 2], 1)
+    assert (swap.spent(), swap.shelved, swap.blocks_in) == (pytest.approx(0.001), 0, 1)

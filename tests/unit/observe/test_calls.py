@@ -3,6 +3,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from pointsman.brain.model.commands import Carried, Obeyed
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.outcome import Outcome, Verdict
@@ -41,6 +42,7 @@ EXAMPLES = [
     calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
     calls.Warm(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), ("a",), 0.1),
     calls.Warmed(1, True, 0.1),
+    calls.Obeyed(Obeyed(number=1, ok=True, done=(Carried(blocks=2),), lost=(LINK,)), 0.1),
     calls.Allocate(MemoryWish(model="m", prompt_tokens=100), 0.1),
     calls.Renew("1f", 60.0, 0.1),
     calls.Release("1f", 0.1),

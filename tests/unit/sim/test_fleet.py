@@ -2,7 +2,8 @@
 
 import pytest
 
-from pointsman.sim.fleet import MODEL, NodeKind, nodes_of, reported_blocks, reporting, resized
+from pointsman.engine.profile import EngineProfile
+from pointsman.sim.fleet import MODEL, NodeKind, nodes_of, obedient, reported_blocks, reporting, resized
 
 
 def test_several_of_a_kind_are_numbered() -> None:
@@ -77,3 +78,11 @@ def test_nodes_that_report_tell_events_and_say_so() -> None:
 def test_who_cannot_report_is_told(kinds: list[NodeKind], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         reporting(nodes_of(kinds))
+
+
+def test_nodes_that_obey_are_commanded() -> None:
+    (node,) = obedient(nodes_of([NodeKind(name="a")]))
+    assert isinstance(node.profile, EngineProfile)
+    assert (node.spec.residency, node.profile.limits.obeys) == ("commanded", True)
+    with pytest.raises(ValueError, match="no cache to command"):
+        obedient(nodes_of([NodeKind(name="a", kind="plain")]))

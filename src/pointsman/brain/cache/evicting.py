@@ -52,13 +52,17 @@ class EvictingCache:
         for key in keys[:held]:
             self._use(self._blocks[key], request_class)
         self._make_room(len(keys) - held, frozenset(keys[:held]))
+        self._enter(keys, held, request_class)
+        return held
+
+    def _enter(self, keys: Sequence[int], held: int, request_class: str) -> None:
+        """Add what is not held of a chain, whose end may have become a leaf."""
         parent = keys[held - 1] if held else NO_BLOCK
         for depth in range(held, len(keys)):
             self._add(keys[depth], parent, depth, request_class)
             parent = keys[depth]
         if keys:
             self._offer(self._blocks[keys[-1]])
-        return held
 
     def _held(self, keys: Sequence[int]) -> int:
         for depth, key in enumerate(keys):
@@ -101,6 +105,8 @@ class EvictingCache:
         spared = []
         while len(self._blocks) + wanted > self.capacity:
             block = self._lowest()
+            if block is None:
+                break
             if block.key in kept:
                 spared.append(block)
             else:
@@ -108,13 +114,13 @@ class EvictingCache:
         for block in spared:
             self._offer(block)
 
-    def _lowest(self) -> CachedBlock:
-        """Take the leaf of least value out of its queue."""
+    def _lowest(self) -> CachedBlock | None:
+        """Take the leaf of least value out of its queue; None if there is no leaf."""
         fronts = [(self._front(queue), queue) for queue in self._leaves.values()]
-        block, queue = min(
-            ((block, queue) for block, queue in fronts if block is not None),
-            key=lambda front: self._rule.value(front[0], self._standing),
-        )
+        leaves = [(block, queue) for block, queue in fronts if block is not None]
+        if not leaves:
+            return None
+        block, queue = min(leaves, key=lambda front: self._rule.value(front[0], self._standing))
         heappop(queue)
         return block
 

@@ -50,6 +50,16 @@ class PrefixIndex(Holders):
         self.remove(row)
         self.add(row, capacity)
 
+    def put(self, row: int, held: Believed) -> None:
+        """What `row` holds is kept in `held` from now on, which holds nothing yet."""
+        self.remove(row)
+        self._held[row] = held
+        self._track(row, held.owner)
+
+    def lose(self, row: int, links: Sequence[int]) -> None:
+        """What `row` is kept in has dropped these."""
+        self._drop(row, links)
+
     def resize(self, row: int, capacity: int) -> None:
         """The room of `row` is now `capacity` links; the least recent beyond it are dropped."""
         self._drop(row, self._held[row].shrink(capacity))

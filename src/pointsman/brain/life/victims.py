@@ -1,8 +1,8 @@
 """Which live requests give their memory up for another: rules by name, one function each. Who ranks lowest goes first.
 
 A request that is taken off its node goes on elsewhere, or later, so what it costs is to compute again what it had in
-the cache. `cheapest` goes by that alone; `value` also asks what a request is worth, how near its end it is and how much
-its memory helps.
+the cache, or to copy that away and back where the engine does so when told. `cheapest` goes by that alone; `value` also
+asks what a request is worth, how near its end it is and how much its memory helps.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ LEAST_LEFT = 0.1
 
 
 class Victim(msgspec.Struct, frozen=True, gc=False):
-    """A live request as the rules see it: `blocks` it holds, `seconds` to compute them again, tokens `generated` of
+    """A live request as the rules see it: `blocks` it holds, `seconds` to have them again, tokens `generated` of
     `most` that there may be.
     """
 
@@ -31,7 +31,7 @@ Rule = Callable[[Victim, float], float]
 
 
 def cheapest(victim: Victim, required: float) -> float:  # noqa: ARG001 - one of two rules
-    """Seconds to compute it again."""
+    """Seconds to have again what it has in the cache."""
     return victim.seconds
 
 

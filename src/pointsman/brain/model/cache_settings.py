@@ -1,6 +1,6 @@
 """What the cache manager does ahead of requests: memory kept ready for some, hot prefixes sent to idle nodes."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -23,7 +23,7 @@ class MemoryClass(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class CacheSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Nothing of it is on by default."""
+    """Nothing of it is on by default; `eviction` is for nodes that are commanded."""
 
     prealloc: Annotated[
         tuple[MemoryClass, ...], Meta(description="classes of requests whose memory is kept ready from the start")
@@ -52,3 +52,7 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     warm_share: Annotated[
         Annotated[float, Meta(gt=0, le=1)], Meta(description="share of an idle node's time spent on warming it")
     ] = 0.2
+    eviction: Annotated[
+        Literal["lru", "lfu", "gdsf", "reuse"],
+        Meta(description="what nodes that are commanded evict first: lru, lfu, gdsf or reuse"),
+    ] = "lru"

@@ -20,7 +20,7 @@ class Pin(msgspec.Struct, frozen=True, gc=False, tag="pin", tag_field="order"):
 
 
 class Unpin(msgspec.Struct, frozen=True, gc=False, tag="unpin", tag_field="order"):
-    """They may be evicted again."""
+    """They may be evicted again; all that is pinned, where none are named."""
 
     links: tuple[int, ...]
 
@@ -46,3 +46,16 @@ class Carried(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     blocks: int = 0
     in_use: int = 0
     unknown: int = 0
+
+
+class Obeyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What became of an instruction, by its number: what came of each command, and links lost unasked since the last.
+
+    `ok` is false if it was not carried out, or nobody knows, for `reason`.
+    """
+
+    number: int
+    ok: bool
+    reason: str = ""
+    done: tuple[Carried, ...] = ()
+    lost: tuple[int, ...] = ()

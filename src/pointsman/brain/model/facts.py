@@ -5,6 +5,7 @@ Those that every request leads to are milestones, in a module of their own that 
 
 import msgspec
 
+from pointsman.brain.model.commands import Carried, Command
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.milestones import Decided, Ended, FirstToken, Placed
 from pointsman.brain.model.reports import ClientReport
@@ -18,6 +19,7 @@ __all__ = [
     "Fact",
     "FedBack",
     "FirstToken",
+    "Instructed",
     "Interrupted",
     "LoadUnknown",
     "NodeChanged",
@@ -28,6 +30,7 @@ __all__ = [
     "ProbeFailed",
     "Queued",
     "Refused",
+    "ResidencyChanged",
     "Resumed",
     "RoomMade",
     "Warmed",
@@ -120,6 +123,26 @@ class Warmed(msgspec.Struct, frozen=True, gc=False):
     ok: bool
 
 
+class Instructed(msgspec.Struct, frozen=True, gc=False):
+    """A node that obeys was told what to do with its cache; `lost` links had gone unasked before."""
+
+    now: float
+    node: str
+    commands: tuple[Command, ...]
+    done: tuple[Carried, ...]
+    lost: int
+    ok: bool
+
+
+class ResidencyChanged(msgspec.Struct, frozen=True, gc=False):
+    """It is known in another way from now on what a node has cached, or cannot be known as it is declared: why."""
+
+    now: float
+    node: str
+    residency: str
+    reason: str
+
+
 class NodeChanged(msgspec.Struct, frozen=True, gc=False):
     """A node moved between states of its health table; `reason` is why its probe or request failed, if one did."""
 
@@ -203,6 +226,8 @@ Fact = (
     | Emptied
     | Refused
     | Warmed
+    | Instructed
+    | ResidencyChanged
     | NodeChanged
     | ProbeFailed
     | LoadUnknown

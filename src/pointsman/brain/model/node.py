@@ -21,7 +21,7 @@ Rank = Annotated[int, Meta(ge=0, le=MOST)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 BlockMib = Annotated[int, Meta(ge=16, le=1024)]
 KvLayout = Literal["paged", "size_class", "buddy"]
-Residency = Literal["believed", "reported"]
+Residency = Literal["believed", "reported", "commanded"]
 EngineKind = Literal["vllm", "sglang", "openai", "plain"]
 
 
@@ -53,7 +53,7 @@ class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kv_short_share: Annotated[Share, Meta(description="`size_class`: share of its blocks for short requests")] = 0.25
     residency: Annotated[
         Residency,
-        Meta(description="how it is known what it has cached: from what was sent there, or from its KV events"),
+        Meta(description="how it is known what it has cached: from what was sent, from its KV events, or by orders"),
     ] = "believed"
     kv_events: Annotated[
         Endpoint, Meta(description="where its KV events come from, such as tcp://10.0.0.5:5557; `reported` needs it")

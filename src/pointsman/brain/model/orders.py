@@ -2,6 +2,7 @@
 
 import msgspec
 
+from pointsman.brain.model.commands import Command
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.sharing import Share
@@ -65,10 +66,21 @@ class Warm(msgspec.Struct, frozen=True, gc=False):
     tokens: int
 
 
+class Instruct(msgspec.Struct, frozen=True, gc=False):
+    """Have the engine at `node`, which obeys, carry `commands` out, in order.
+
+    However that ends, the brain is told (`obeyed`), by `number`. Those of one node are to arrive in their order.
+    """
+
+    number: int
+    node: NodeSpec
+    commands: tuple[Command, ...]
+
+
 class Tell(msgspec.Struct, frozen=True, gc=False):
     """Tell the other gateways before the same nodes."""
 
     share: Share
 
 
-Order = Start | Wait | Refuse | Abort | Probe | Warm | Tell
+Order = Start | Wait | Refuse | Abort | Probe | Warm | Instruct | Tell

@@ -9,7 +9,8 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail,
     `flowing` whether answers to requests came from it meanwhile.
     `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free), `gpu_busy`
-    one of the time, as NVML counts it. `load` is a plain server's own figure.
+    one of the time, as NVML counts it. `load` is a plain server's own figure. `obeys`: whether it takes orders about
+    its cache; it may copy `swap_blocks` more to other memory, at `swap_block_s` seconds each.
     """
 
     node: str
@@ -27,6 +28,9 @@ class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     block_tokens: int | None = None
     load: float | None = None
     started_at: float | None = None
+    obeys: bool | None = None
+    swap_blocks: int = 0
+    swap_block_s: float = 0.0
 
 
 class ClientReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):

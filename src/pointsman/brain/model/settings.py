@@ -53,7 +53,8 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Meta(description="whether streams are moved to gather free memory for who waits"),
     ] = "off"
     victims: Annotated[
-        Literal["cheapest", "value"], Meta(description="which of those go first: cheapest (to compute again) or value")
+        Literal["cheapest", "value"],
+        Meta(description="which of those go first: cheapest (to compute or copy back) or value"),
     ] = "cheapest"
     tries: Annotated[int, Meta(ge=1, description="most nodes one request is sent to")] = 2
     retry_share: Annotated[float, Meta(ge=0, le=1, description="retries in flight, share of active requests")] = 0.1

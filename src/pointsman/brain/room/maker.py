@@ -32,6 +32,8 @@ class Maker:
         tell: Observers,
     ) -> None:
         self._fleet = fleet
+        self._leases = leases
+        self._swapping = placement.swapping
         self._interrupt = interrupt
         self._tell = tell
         self.claims = Claims(fleet, placement.pool)
@@ -69,7 +71,10 @@ class Maker:
         self.planner.ask(plan, now)
         self.claims.make(ticket, plan.row, now + CLAIM_SECONDS)
         for lease in plan.leases:
-            self._interrupt(lease, cause)
+            if cause == PREEMPTED and self.planner.swaps(self._leases[lease]):
+                self._swapping.out(self._leases[lease], cause)
+            else:
+                self._interrupt(lease, cause)
         node = self._fleet.spec(plan.row).name
         self._tell(RoomMade(now, ticket.id, ticket.request, node, cause, plan.leases, plan.blocks, plan.seconds))
 

@@ -25,7 +25,7 @@ ASKED_SECONDS = 2.0
 
 
 class Plan(msgspec.Struct, frozen=True, gc=False):
-    """Take `leases` off the node at `row`: they give up `blocks`, and take `seconds` to be computed again."""
+    """Take `leases` off the node at `row`: they give up `blocks`, and take `seconds` to be as far again."""
 
     row: int
     leases: tuple[int, ...]
@@ -119,6 +119,14 @@ class Planner:
         per_token = cells.prefill_per_token[row] + 0.5 * tokens * cells.prefill_per_pair[row]
         return cells.prefill_base[row] + tokens * per_token
 
+    def cost(self, lease: Lease) -> float:
+        """What taking the lease off its node costs, in seconds: copying where that is quicker than to compute."""
+        return min(self.seconds(lease, lease.row), self._placement.swapping.seconds(lease))
+
+    def swaps(self, lease: Lease) -> bool:
+        """Whether it is to be copied."""
+        return self._placement.swapping.seconds(lease) < self.seconds(lease, lease.row)
+
     def _plan(self, spot: Spot, yielding: Sequence[Lease], leaving: Sequence[Lease]) -> Plan | None:
         rank = self._ranking(spot)
         order = sorted(yielding, key=lambda lease: (rank(lease), lease.id))
@@ -130,7 +138,7 @@ class Planner:
             row=spot.row,
             leases=tuple(lease.id for lease in needed),
             blocks=sum(lease.blocks for lease in needed),
-            seconds=sum(self.seconds(lease, spot.row) for lease in needed),
+            seconds=sum(self.cost(lease) for lease in needed),
             rank=max(ranks) if self._settings.victims == "value" else sum(ranks),
         )
 
@@ -143,7 +151,7 @@ class Planner:
         return Victim(
             lease=lease.id,
             blocks=lease.blocks,
-            seconds=self.seconds(lease, lease.row),
+            seconds=self.cost(lease),
             priority=ticket.request.priority,
             generated=ticket.delivered_tokens + lease.tokens,
             most=ticket.request.max_tokens or ticket.delivered_tokens + ticket.output_tokens,

@@ -119,7 +119,7 @@ class Control:
             raise ApiError(str(error), param="tokens") from None
 
     async def kv(self, _: web.Request) -> web.Response:
-        return json_response(kv_status(self._driver.core))
+        return json_response(kv_status(self._driver.core, self._driver.scale))
 
     async def kv_orders(self, request: web.Request) -> web.Response:
         """Carry out orders about the KV cache. 409 where the engine does not obey: nothing has been done then."""
@@ -159,8 +159,8 @@ class Control:
         return json_response({"reset": True})
 
 
-def kv_status(core: Core) -> KvStatus:
-    """What the engine's KV memory holds now."""
+def kv_status(core: Core, scale: float) -> KvStatus:
+    """What the engine's KV memory holds now; `scale`: engine seconds in a second of those who ask."""
     pool, obedient = core.pool, core.obedient
     tiers = core.limits.tiers
     return KvStatus(
@@ -170,5 +170,7 @@ def kv_status(core: Core) -> KvStatus:
         cached=pool.cached,
         named=obedient.named if obedient is not None else 0,
         pinned=obedient.pinned if obedient is not None else 0,
-        tiers=tuple(KvTier(tier.blocks, core.swap.free(at), tier.seconds_per_block) for at, tier in enumerate(tiers)),
+        tiers=tuple(
+            KvTier(tier.blocks, core.swap.free(at), tier.seconds_per_block / scale) for at, tier in enumerate(tiers)
+        ),
     )

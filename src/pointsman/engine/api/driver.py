@@ -28,7 +28,7 @@ class Driver:
         self.metrics = metrics
         self._clock = clock
         self._began = clock.now()
-        self._scale = time_scale
+        self.scale = time_scale
         self._timeline = Timeline(self.core, self._deliver, profile.overhead_seconds)
         self._owners: dict[str, tuple[Job, Choice]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -37,7 +37,7 @@ class Driver:
 
     def now(self) -> float:
         """Engine seconds since the start."""
-        return (self._clock.now() - self._began) * self._scale
+        return (self._clock.now() - self._began) * self.scale
 
     def submit(self, job: Job) -> None:
         """Start a job's sequences now. Their ids must be unused."""
@@ -103,7 +103,7 @@ class Driver:
             self._timer.cancel()
         self._timer_due = due
         if due < inf:
-            wait = (due - self.now()) / self._scale
+            wait = (due - self.now()) / self.scale
             rounded = max(0, ceil(wait / _TIMER_RESOLUTION)) * _TIMER_RESOLUTION
             self._timer = asyncio.get_running_loop().call_later(rounded, self._wake)
 
