@@ -313,9 +313,20 @@ class Placement:
             elif not isinstance(answer, Hold):
                 raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
         except Exception as error:
-            self.tell_raised(policy, "choose", request, error, now)
-            raise PolicyFailed(f"policy {policy.name!r} failed; see the gateway's log") from error
+            cause = self._of_no_number(policy, request, view) or error
+            self.tell_raised(policy, "choose", request, cause, now)
+            raise PolicyFailed(f"policy {policy.name!r} failed; see the gateway's log") from cause
         return answer
+
+    def _of_no_number(self, policy: Policy, request: Request, view: View) -> ValueError | None:
+        """Which node the policy that has just raised gives a score that is no number: that explains it."""
+        try:
+            scores = np.asarray(policy.score(request, view), dtype=np.float64)
+            wrong = np.flatnonzero(np.isnan(scores[: len(view)])).tolist()
+        except Exception:
+            return None
+        nodes = [self._fleet.spec(view.row_of(index)).name for index in wrong]
+        return ValueError(f"its score of node {', '.join(nodes)} is not a number") if nodes else None
 
     def _candidates(self, ticket: Ticket) -> tuple[Rows, bool]:
         """The rows that may take the ticket now, and whether they are all rows in order."""

@@ -1,5 +1,6 @@
 """Files that a command leaves behind: whether they could be written is known before the work, not after it."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pointsman.config.flags import ConfigError
@@ -10,6 +11,17 @@ def check_output(path: str, key: str) -> None:
     if Path(path).exists() and not Path(path).is_file():
         raise ConfigError(f"`{key}`: {path}: exists and is not a file")
     _beside(path, "", key).unlink()
+
+
+def check_apart(outputs: Mapping[str, str], read: Iterable[str] = ()) -> None:
+    """Whether each file is written by one of the settings, and is none that is `read`. Raises ConfigError."""
+    sources, taken = {Path(path).resolve() for path in read if path}, dict[Path, str]()
+    for key, path in outputs.items():
+        whole = Path(path).resolve()
+        if path and whole in sources:
+            raise ConfigError(f"`{key}`: {path}: is read by this command, and would be overwritten")
+        if path and taken.setdefault(whole, key) != key:
+            raise ConfigError(f"`{key}`: {path}: `{taken[whole]}` is written there already")
 
 
 def earlier_output(path: str, key: str) -> bytes | None:

@@ -1,5 +1,6 @@
 """Settings of every `pointsman sim` command, and of `run`."""
 
+import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
@@ -144,6 +145,7 @@ def incidents_of(config: SimConfig, nodes: Sequence[Node]) -> Incidents:
 
 def built(config: SimConfig, name: str, key: str) -> Policy:
     """The policy with its parameters; `key` is the setting that names it. Raises ConfigError."""
+    _check_parameters(config)
     kind, parameters = variant(config, name)
     try:
         return build(kind, parameters)
@@ -157,6 +159,15 @@ def variant(config: SimConfig, name: str) -> tuple[str, dict[str, Any]]:
     if name in POLICIES or not isinstance(parameters.get("policy"), str):
         return name, parameters
     return parameters["policy"], {key: value for key, value in parameters.items() if key != "policy"}
+
+
+def _check_parameters(config: SimConfig) -> None:
+    """Whether every table of parameters is some policy's. Raises ConfigError."""
+    for name, parameters in config.parameters.items():
+        if name not in POLICIES and "policy" not in parameters:
+            near = difflib.get_close_matches(name, POLICIES, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise ConfigError(f"`parameters.{name}`: no such policy; {hint}a variant's table says its `policy`")
 
 
 def check_journal(config: RunConfig) -> None:

@@ -41,6 +41,11 @@ def check_sweep(config: SweepConfig) -> None:
     for name in config.fleets:
         if name not in FLEETS:
             raise ConfigError(f"`fleets`: no preset named {name!r}; there are: {', '.join(FLEETS)}")
+    for key in ("loads", "fleets", "delays", "plains"):
+        values = getattr(config, key)
+        if len(set(values)) < len(values):
+            twice = next(value for value in values if values.count(value) > 1)
+            raise ConfigError(f"`{key}`: {twice!r} is there twice")
     usual = SimConfig()
     for many, one in (("fleets", "fleet"), ("fleets", "node"), ("plains", "plain")):
         if getattr(config, many) and getattr(config, one) != getattr(usual, one):

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from pointsman.config.compare import CompareConfig, check_names
 from pointsman.config.flags import ConfigError
-from pointsman.config.outputs import check_output, put_output
+from pointsman.config.outputs import check_apart, check_output, put_output
 from pointsman.config.sim import built
 from pointsman.observe.command_output import FAILED, INTERRUPTED, write_json
 from pointsman.observe.pages import MissingExtra, check_libraries
@@ -21,6 +21,7 @@ T = TypeVar("T")
 def check(config: CompareConfig) -> None:
     """Whether every policy can be built, and every file written. Raises ConfigError."""
     check_names(config)
+    check_apart({"csv": config.csv, "report": config.report}, config.traces)
     for name in config.policies:
         built(config, name, "policies")
     if config.csv:

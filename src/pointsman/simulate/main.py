@@ -9,6 +9,7 @@ from rich.console import Console
 
 from pointsman.brain.policies.base import Policy
 from pointsman.config.compare import CompareConfig, jobs_of
+from pointsman.config.outputs import check_apart
 from pointsman.config.sim import RunConfig, built, check_journal, check_recording, output_file
 from pointsman.config.sweep import SweepConfig, check_sweep
 from pointsman.observe.record import Sink
@@ -35,6 +36,8 @@ def run_one(config: RunConfig) -> int:
     policy = built(config, config.policy, "policy")
     check_journal(config)
     check_recording(config)
+    written = {key: getattr(config, key) for key in ("journal", "requests", "recording")}
+    check_apart(written, config.traces)
     plan = planned(config)
     with ExitStack() as files:
         journal = files.enter_context(output_file(config.journal, "journal")) if config.journal else None

@@ -17,6 +17,7 @@ from pointsman.brain.model.request import Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.view import View
 from pointsman.brain.policies.least_requests import LeastRequests
+from pointsman.brain.policies.pickers import lowest
 from pointsman.brain.policies.table import PolicyTable
 
 
@@ -114,3 +115,27 @@ def test_an_answer_that_is_none_is_the_policys_failure(answer: Any, monkeypatch:
     assert str(order.error) == "policy 'answering' failed; see the gateway's log"
     assert dispatcher.at_rest()
     assert [type(fact) for fact in facts] == [PolicyRaised, Refused]
+
+
+class Hopeless(LeastRequests):
+    """Divides nothing by nothing where a node has nothing to do."""
+
+    name: ClassVar[str] = "hopeless"
+
+    def score(self, request: Request, view: View) -> Any:
+        return np.array([np.nan, 1.0])
+
+    def choose(self, request: Request, view: View) -> Choice:
+        scores = self.score(request, view)
+        return Choice(lowest(scores, view.draw), scores, "hope")
+
+
+def test_a_score_that_is_no_number_is_told_with_its_node() -> None:
+    facts: list[Fact] = []
+    dispatcher = Dispatcher(BrainSettings(), PolicyTable(Hopeless()), [facts.append])
+    for name in "ab":
+        dispatcher.add_node(NodeSpec(url=f"http://{name}", id=name, models=("m",)), 0.0)
+        dispatcher.report(NodeReport(node=name, ok=True), 0.0)
+    dispatcher.submit(Request(id="r", model="m"), 0.0)
+    (raised,) = [fact for fact in facts if isinstance(fact, PolicyRaised)]
+    assert (raised.policy, str(raised.error)) == ("hopeless", "its score of node a is not a number")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pointsman.config.flags import ConfigError
-from pointsman.config.outputs import check_output, earlier_output, put_output
+from pointsman.config.outputs import check_apart, check_output, earlier_output, put_output
 
 
 def test_looking_whether_it_can_be_written_leaves_what_is_there(tmp_path: Path) -> None:
@@ -33,3 +33,12 @@ def test_what_an_earlier_run_left_is_found(tmp_path: Path) -> None:
     assert earlier_output(str(tmp_path / "some"), "out") == b"x"
     with pytest.raises(ConfigError, match=r"`out`: .*Is a directory"):
         earlier_output(str(tmp_path), "out")
+
+
+def test_no_file_is_written_twice_or_over_what_is_read(tmp_path: Path) -> None:
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    check_apart({"csv": one, "report": other, "out": ""}, ["", str(tmp_path / "trace")])
+    with pytest.raises(ConfigError, match=r"`report`: .*one: `csv` is written there already"):
+        check_apart({"csv": one, "report": f"{tmp_path}/./one"})
+    with pytest.raises(ConfigError, match=r"`csv`: .*one: is read by this command, and would be overwritten"):
+        check_apart({"csv": one}, [other, one])

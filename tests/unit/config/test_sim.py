@@ -96,6 +96,11 @@ def test_a_name_may_be_that_of_a_variant() -> None:
         built(SimConfig(parameters={"mine": {"policy": "nope"}}), "mine", "policies")
 
 
+def test_parameters_of_nobody_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"`parameters.jfc`: no such policy; did you mean 'jffc'\? a variant's table"):
+        built(SimConfig(parameters={"jfc": {"w_load": 1.0}}), "random", "policies")
+
+
 def test_a_journal_is_of_one_gateway() -> None:
     check_journal(RunConfig(journal="j"))
     with pytest.raises(ConfigError, match="`journal`: it holds the calls of one gateway"):

@@ -26,6 +26,8 @@ def test_what_cannot_work_is_refused(wrong: dict[str, object]) -> None:
         ({"robustness": True}, "`robustness`: that is asked of `sim compare`"),
         ({"fleets": ("mixed",), "fleet": "mixed"}, "`fleet`: `fleets` says it already"),
         ({"plains": (0.3,), "plain": 0.1}, "`plain`: `plains` says it already"),
+        ({"loads": (0.5, 0.7, 0.5)}, "`loads`: 0.5 is there twice"),
+        ({"fleets": ("mixed", "mixed")}, "`fleets`: 'mixed' is there twice"),
         ({"delays": (0.1,), "report_delay_s": 0.1}, "`report_delay_s`: `delays` says it already"),
     ],
 )

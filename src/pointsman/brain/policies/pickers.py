@@ -4,6 +4,8 @@ On the few rows of a fleet NumPy's `argmin` costs a seventh of `min`, `max` or `
 `greatest` and `every`.
 """
 
+from typing import NoReturn
+
 import numpy as np
 
 from pointsman.brain.model.choice import Scores
@@ -73,18 +75,25 @@ def every(flags: Flags) -> bool:
 
 
 def _lowest(scores: Scores | list[float]) -> list[int]:
-    """The indexes of the least score."""
+    """The indexes of the least score. Raises ValueError where that is no number."""
     if isinstance(scores, list):
         return _lowest_listed(scores)
     if len(scores) <= _FEW:
         return _lowest_listed(scores.tolist())
-    ties: list[int] = (scores == scores[scores.argmin()]).nonzero()[0].tolist()
-    return ties
+    first = scores.argmin()
+    ties: list[int] = (scores == scores[first]).nonzero()[0].tolist()
+    return ties or _no_number(int(first))
 
 
 def _lowest_listed(scores: list[float]) -> list[int]:
     least = min(scores)
     first = scores.index(least)
+    if least != least:
+        return _no_number(first)
     if scores.count(least) == 1:
         return [first]
     return [index for index, score in enumerate(scores) if score == least]
+
+
+def _no_number(index: int) -> NoReturn:
+    raise ValueError(f"the score of candidate {index} is not a number")

@@ -1,6 +1,6 @@
 """Whether what was expected of an experiment came out, and by how much."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
 import msgspec
@@ -35,9 +35,12 @@ def judged(claim: Claim, rows: Iterable[Row]) -> list[Verdict]:
     return [_verdict(claim, key, tables) for key in keys]
 
 
-def check_claim(claim: Claim) -> None:
-    """Whether it can be judged. Raises ConfigError."""
+def check_claim(claim: Claim, policies: Set[str]) -> None:
+    """Whether it can be judged where these policies are run. Raises ConfigError."""
     figure(claim.figure)
+    for name in filter(None, (*claim.order, claim.policy, claim.over)):
+        if name not in policies:
+            raise ConfigError(f"claim {claim.says!r}: {name!r} is not run; there are: {', '.join(sorted(policies))}")
     if bool(claim.order) == bool(claim.policy):
         raise ConfigError(f"claim {claim.says!r}: give either `order` or `policy`")
     if claim.policy and (claim.at_least is None) == (claim.at_most is None):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from pointsman.config.experiment import Paper
+from pointsman.config.flags import ConfigError
 from pointsman.config.sim import built
 from pointsman.config.sweep import SweepConfig
 from pointsman.simulate.cases import Case, Measured, cases_of
@@ -29,8 +30,12 @@ def check(paper: Paper, scenes: Sequence[Scene]) -> None:
     """Whether figures, claims and policies can be what they are said to be. Raises ConfigError."""
     for name in results.wanted(paper):
         figure(name)
+    run = {policy for scene in scenes for policy in scene.config.policies}
     for claim in paper.claim:
-        check_claim(claim)
+        check_claim(claim, run)
+    for label, times in Counter(scene.label for scene in scenes).items():
+        if times > 1:
+            raise ConfigError(f"two scenes are labelled {label!r}; give each a label, and the grid no value twice")
     for scene in scenes:
         for policy in scene.config.policies:
             built(scene.config, policy, "policies")

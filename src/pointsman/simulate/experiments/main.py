@@ -9,7 +9,7 @@ from rich.console import Console
 
 from pointsman.config.experiment import ExperimentConfig, Paper, paper_of, shipped
 from pointsman.config.flags import ConfigError
-from pointsman.config.outputs import check_output, earlier_output
+from pointsman.config.outputs import check_apart, check_output, earlier_output
 from pointsman.simulate.cases import Case, Measured
 from pointsman.simulate.command import check_report, guarded, print_json, simulated, write
 from pointsman.simulate.experiments.conduct import Measure, check, conducted
@@ -26,7 +26,9 @@ def experiment(config: ExperimentConfig) -> int:
         return 0
     paper, name = paper_of(config.name[0]), Path(config.name[0]).stem
     scenes = scenes_of(paper, config)
-    check(paper, scenes)
+    check(paper, scenes_of(paper, msgspec.structs.replace(config, only="")))
+    read = [config.name[0], *(str(path) for path in shipped().values()), *(each.config.trace for each in scenes)]
+    check_apart({"out": config.out, "report": config.report}, read)
     if config.out:
         check_output(config.out, "out")
     if config.report:

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +48,11 @@ def test_least_greatest_every() -> None:
     assert (least(values), greatest(values)) == (-3.0, 7.0)
     assert every(np.array([True, True]))
     assert not every(np.array([True, False]))
+
+
+@pytest.mark.parametrize("candidates", [3, 60])
+def test_a_score_that_is_no_number_is_no_least_one(candidates: int) -> None:
+    scores = np.arange(float(candidates))
+    scores[0] = np.nan
+    with pytest.raises(ValueError, match="the score of candidate 0 is not a number"):
+        lowest(scores, 0)

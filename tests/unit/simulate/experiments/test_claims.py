@@ -76,4 +76,12 @@ def test_who_was_not_run_is_named() -> None:
 )
 def test_what_cannot_be_judged_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        check_claim(claim(**wrong))
+        check_claim(claim(**wrong), {"a", "b"})
+
+
+@pytest.mark.parametrize(
+    "given", [{"order": ("a", "c")}, {"policy": "c", "at_most": 1.0}, {"policy": "a", "over": "c", "at_most": 1.0}]
+)
+def test_a_policy_that_nobody_runs_is_told_before_the_runs(given: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="'c' is not run; there are: a, b"):
+        check_claim(claim(**given), {"b", "a"})

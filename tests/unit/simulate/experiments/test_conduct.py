@@ -69,6 +69,8 @@ def test_loads_are_swept_and_highest_rates_found() -> None:
         ({"table": (TableSpec(figures=("speed",)),)}, "no figure 'speed'"),
         ({"claim": (Claim(says="so", figure="in_slo"),)}, "either `order` or `policy`"),
         ({"settings": {"policies": ["jfc"]}}, "did you mean 'jffc'"),
+        ({"claim": (Claim(says="so", figure="in_slo", policy="sed", at_most=1.0),)}, "'sed' is not run"),
+        ({"grid": {"rate": [1.0, 2.0, 1.0]}}, "two scenes are labelled '1 requests/s'"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(more: dict[str, Any], said: str) -> None:

@@ -35,6 +35,12 @@ def test_without_a_name_experiments_are_listed(capsys: pytest.CaptureFixture[str
     assert "mooncake-order" in capsys.readouterr().out
 
 
+def test_an_experiment_does_not_overwrite_itself(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "experiment", path, "--out", path]) == 2
+    assert "`out`" in capsys.readouterr().err
+    assert Path(path).read_text() == FILE
+
+
 def test_results_are_told_and_kept(path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "small.json"
     assert main(["sim", "experiment", path, "--jobs", "1", "--out", str(kept)]) == 0
