@@ -42,6 +42,7 @@ from pointsman.brain.peers import Peers, links_of
 from pointsman.brain.placement import Placement
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.table import PolicyTable
+from pointsman.brain.reserving import Reserving
 from pointsman.brain.room.maker import Maker
 from pointsman.brain.tries import Tries, began
 from pointsman.brain.waiting import WaitingRoom
@@ -71,6 +72,7 @@ class Dispatcher:
         self._out: list[Order] = []
         self.placement = Placement(settings, self.fleet, policies, self._tell, self._out)
         self.estimates = Estimates(settings, self.fleet)
+        self._reserving = Reserving(settings, self.fleet, self.placement, self.estimates)
         self.peers = Peers(self.fleet)
         self.membership = Membership(
             settings, self.fleet, self.placement, self.estimates, self.peers, self._agenda, self._tell, self._out, now
@@ -343,6 +345,7 @@ class Dispatcher:
         for part in (*estimating, self._retries, self.lives, self.waiting, self.maker):
             part.configure(settings)
         self.manager.configure(settings)
+        self._reserving.configure(settings)
         return self._pumped_all(now)
 
     def set_policy(self, scope: str, policy: Policy | None, now: float) -> list[Order]:
@@ -464,6 +467,8 @@ class Dispatcher:
             self.placement.ledger.refresh(now)
             self.estimates.refresh(now)
             self.membership.refresh(now)
+            if self._reserving.on:
+                self._reserving.renew(self._leases.values(), now)
         ledger = self.placement.ledger
         if ledger.next_end > now:
             return False

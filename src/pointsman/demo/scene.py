@@ -7,7 +7,8 @@ measurement overloads the degraded one.
 
 `memory-tight`: four equal engines with little KV memory, and answers of thousands of tokens whose length nobody knows
 beforehand. An engine that runs out preempts a stream it has begun and computes it again. `greedy` is the gateway's
-manager of memory: a request goes only where its memory is free, and waits while it is free nowhere. The others are what
+manager of memory: a request goes only where its memory is free, and waits while it is free nowhere; of what is taken
+it counts what all requests of a node are expected to hold when they hold most. The others are what
 balancers do without one: they send it at once, wherever their rule says.
 """
 
@@ -111,15 +112,15 @@ MEMORY_TIGHT = Scene(
     policies=("round_robin", "least_requests", "fastest_completion", "greedy"),
     load=1.5,
     seconds=20.0,
-    brain=MappingProxyType({"queue_timeout_s": 300.0}),
+    brain=MappingProxyType({"queue_timeout_s": 300.0, "reserve": "peak"}),
     lengths_told=False,
     lateness_bound_s=0.5,
     columns=MEMORY_COLUMNS,
     remarks=(
         "Preemptions are counted by the engines themselves, over the whole run",
         "Goodput: answers per second whose first token came within 5 s and whose tokens took 100 ms at most on average",
-        "greedy places a request only where its memory is free; the others never ask for memory. Nobody is told how "
-        "long an answer will be",
+        "greedy places a request only where its memory is free beside what the requests there are expected to hold at "
+        "their peak (brain.reserve); the others never ask for memory. Nobody is told how long an answer will be",
     ),
 )
 SCENES = {"uneven": SCENE, "memory-tight": MEMORY_TIGHT}

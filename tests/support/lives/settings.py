@@ -59,6 +59,7 @@ def changeable() -> st.SearchStrategy[dict[str, Any]]:
             "slow_start_s": st.sampled_from([0.0, 3.0]),
             "tries": st.integers(1, 3),
             "order": st.sampled_from(ORDERS),
+            "reserve": st.sampled_from(("answer", "peak")),
             "overtake_limit": st.sampled_from([0, 1, 50]),
             "overtake_service": st.sampled_from([0.0, 4.0]),
             "fair_locality_tokens": st.sampled_from([0.0, 500.0]),

@@ -84,6 +84,14 @@ class Pool:
         if self.arenas and row in self.arenas:
             self.arenas[row].release(lease)
 
+    def change(self, row: int, blocks: int, tokens: float) -> int:
+        """A lease of `blocks` is counted with those that hold `tokens` instead; returns how many. Of pages only."""
+        wanted = self.blocks(row, tokens)
+        if wanted != blocks:
+            self._cells.kv_reserved[row] += wanted - blocks
+            self._fit_cached(row)
+        return wanted
+
     def blocks(self, row: int, tokens: float) -> int:
         """Blocks of `row` that hold `tokens`."""
         return -int(-tokens // self._cells.block_tokens[row])

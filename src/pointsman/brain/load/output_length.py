@@ -11,6 +11,10 @@ from collections import OrderedDict
 from math import log, log2
 from typing import Final
 
+import numpy as np
+
+from pointsman.brain.model.columns import Floats
+
 BINS_PER_OCTAVE: Final = 2
 OCTAVES: Final = 18  # up to 2^18 tokens
 FIRST_GUESS: Final = 256.0
@@ -33,6 +37,8 @@ MOST_LIMITS: Final = 64
 """Values of `max_tokens` a group keeps sums for; beyond it all are forgotten, for they are cheaply made again."""
 
 _BINS: Final = OCTAVES * BINS_PER_OCTAVE
+_EDGES: Floats = np.arange(_BINS + 1) / BINS_PER_OCTAVE
+"""Logarithms of the bins' bounds."""
 _CENTRES = [2.0 ** ((number + 0.5) / BINS_PER_OCTAVE) for number in range(_BINS)]
 _RESCALE_ABOVE: Final = 1e100
 
@@ -40,13 +46,14 @@ _RESCALE_ABOVE: Final = 1e100
 class _Answers:
     """The answers of one group. An older answer fades by what a newer one weighs more."""
 
-    __slots__ = ("_fresh", "_newest", "_quantiles", "_sums", "_weights", "total")
+    __slots__ = ("_beyond", "_fresh", "_newest", "_quantiles", "_sums", "_weights", "total")
 
     def __init__(self) -> None:
         self._weights = [0.0] * _BINS
         self._newest = 1.0
         self._sums: dict[int | None, float] = {}
         self._quantiles: dict[float, float] = {}
+        self._beyond: Floats | None = None
         self._fresh = 0
         self.total = 0.0
         """How many answers the histogram stands for, faded ones for less."""
@@ -61,6 +68,7 @@ class _Answers:
             self._fresh = 0
             self._sums.clear()
             self._quantiles.clear()
+            self._beyond = None
         if self._newest > _RESCALE_ABOVE:
             self._weights = [weight / self._newest for weight in self._weights]
             self._newest = 1.0
@@ -80,6 +88,13 @@ class _Answers:
                 self._quantiles.clear()
             tokens = self._quantiles[share] = self._quantile(share)
         return tokens
+
+    def longer(self, tokens: Floats) -> Floats:
+        """How many of the answers, `total` in all, are longer than each of `tokens` (>= 1)."""
+        if self._beyond is None:
+            weights = np.array(self._weights) / self._newest
+            self._beyond = np.append(weights[::-1].cumsum()[::-1], 0.0)
+        return np.interp(np.log2(tokens), _EDGES, self._beyond)
 
     def _quantile(self, share: float) -> float:
         left = share * sum(self._weights)
@@ -131,12 +146,35 @@ class OutputLength:
         tokens = self._learned(model, tenant, share)
         return max(1.0, tokens if max_tokens is None else min(tokens, max_tokens))
 
+    def going_on(self, model: str, tenant: str, produced: Floats, further: Floats) -> Floats:
+        """The probability that an answer that has so many tokens goes on for more than `further` more of them.
+
+        One row for each of `produced`, one column for each of `further`. Of answers longer than nearly all before it is
+        known only how long they have lasted, and they are taken to last as long again: P = known/(known + further).
+        """
+        known = produced[:, None] + FIRST_GUESS
+        guess: Floats = known / (known + further)
+        group = self._group_of(model, tenant)
+        if group is None:
+            return guess
+        at_least = np.maximum(produced[:, None], 1.0)
+        as_long = group.longer(at_least)
+        learned: Floats = group.longer(at_least + further) / np.maximum(as_long, 1.0)
+        return np.where(as_long >= 1.0, learned, guess)
+
     def _learned(self, model: str, tenant: str, share: float) -> float:
+        group = self._group_of(model, tenant)
+        if group is not None:
+            return group.quantile(share)
+        return -FIRST_GUESS * log(max(1.0 - share, 2.0**-OCTAVES))
+
+    def _group_of(self, model: str, tenant: str) -> _Answers | None:
+        """The tenant's own answers, else its model's, if there are enough to know more than their mean."""
         for key in ((model, tenant), (model, None)) if tenant else ((model, None),):
             group = self._groups.get(key)
             if group is not None and group.total >= ANSWERS_OF_ONES_OWN:
-                return group.quantile(share)
-        return -FIRST_GUESS * log(max(1.0 - share, 2.0**-OCTAVES))
+                return group
+        return None
 
     def observe(self, model: str, tenant: str, tokens: float) -> None:
         """A request ended of itself after `tokens` of output. Ignores counts that are not positive."""

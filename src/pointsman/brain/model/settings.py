@@ -66,6 +66,15 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Meta(description="quantile of a tenant's answers that blocks are reserved for; 1 = max_tokens"),
     ] = None
     """Left out, blocks are reserved for the expected answer: half of the answers then outgrow what was reserved."""
+    reserve: Annotated[
+        Literal["answer", "peak"],
+        Meta(description="what live requests are counted with: as when they began, or what all of a node will need"),
+    ] = "answer"
+    """`peak`: what all requests of a node are expected to hold at the moment when they hold most (`reserving.py`)."""
+    reserve_margin: Annotated[
+        float, Meta(ge=0, description="standard deviations of that which are kept beyond it, with `peak`")
+    ] = 0.6
+    """With less engines preempt more, and with 1 memory lies idle: both cost goodput, tried on answers of thousands."""
     lease_s: Annotated[float, Meta(gt=0, description="a request on a node is aborted after this, whatever it does")] = (
         7200.0
     )

@@ -121,3 +121,14 @@ def test_a_node_that_leaves_leaves_no_layout() -> None:
     pool.forget(0)
     pool.relay(0)
     assert not pool.arenas
+
+
+def test_a_lease_can_be_counted_anew() -> None:
+    fleet, pool = pool_of(1600)
+    blocks = pool.reserve(0, 160, 1)
+    pool.cached(0, 1600)
+    blocks = pool.change(0, blocks, 321)
+    assert (blocks, fleet.cells.kv_reserved[0], fleet.cells.kv_cached[0]) == (21, 21.0, 79.0)
+    blocks = pool.change(0, blocks, 16)
+    pool.release(0, blocks, 1)
+    assert fleet.cells.kv_reserved[0] == 0.0

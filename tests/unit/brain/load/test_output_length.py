@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +108,27 @@ def test_quantiles_rise_with_their_share(answers: list[float], one: float, other
         lengths.observe("m", "", tokens)
     low, high = sorted([one, other])
     assert 1.0 <= lengths.quantile("m", "", low) <= lengths.quantile("m", "", high) <= 2**18
+
+
+def test_going_on_is_a_probability_that_falls_with_the_distance() -> None:
+    lengths = OutputLength()
+    for tokens in [100, 200, 400, 800, 1600] * 20:
+        lengths.observe("m", "t", tokens)
+    chances = lengths.going_on("m", "t", np.array([0.0, 300.0]), np.array([0.0, 50.0, 250.0, 800.0, 5000.0]))
+    assert chances[:, 0] == pytest.approx([1.0, 1.0])
+    assert (np.diff(chances, axis=1) <= 0).all()
+    assert chances[0, 2] == pytest.approx(0.6, abs=0.07)
+    assert chances[1, 3] == pytest.approx(1 / 3, abs=0.12), "of three fifths that were longer than 300, one fifth"
+    assert chances[:, 4] == pytest.approx([0.0, 0.0])
+
+
+@pytest.mark.parametrize("produced", [0.0, 100.0, 100_000.0])
+def test_what_nobody_has_seen_is_expected_to_last_as_long_again(produced: float) -> None:
+    lengths = OutputLength()
+    known = produced + FIRST_GUESS
+    chance = lengths.going_on("m", "t", np.array([produced]), np.array([known]))
+    assert chance == pytest.approx(0.5)
+    for _ in range(50):
+        lengths.observe("m", "t", 20)
+    learned = lengths.going_on("m", "t", np.array([produced]), np.array([known]))
+    assert learned == pytest.approx(0.5 if produced else 0.0)
