@@ -307,11 +307,7 @@ class Placement:
     def _answer(self, policy: Policy, request: Request, view: View, now: float) -> Choice | Hold:
         try:
             answer = policy.choose(request, view)
-            if isinstance(answer, Choice):
-                if not 0 <= answer.index < len(view):
-                    raise IndexError(f"candidate {answer.index} of {len(view)}")
-            elif not isinstance(answer, Hold):
-                raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
+            _check(answer, len(view))
         except Exception as error:
             cause = self._of_no_number(policy, request, view) or error
             self.tell_raised(policy, "choose", request, cause, now)
@@ -448,3 +444,17 @@ class Placement:
         blocks = float(self._fleet.columns.kv_capacity[row])
         tokens = blocks * float(self._fleet.columns.block_tokens[row]) if blocks < np.inf else DEFAULT_KV_TOKENS
         self.index.resize(row, max(1, int(factor * tokens / tokens_per_link)))
+
+
+def _check(answer: Choice | Hold, candidates: int) -> None:
+    """What others go by later is what it should be. Raises TypeError, IndexError or ValueError."""
+    if isinstance(answer, Choice):
+        if not 0 <= answer.index < candidates:
+            raise IndexError(f"candidate {answer.index} of {candidates}")
+    elif not isinstance(answer, Hold):
+        raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
+    given = answer.given
+    if not (len(given) == candidates if isinstance(given, list) else given.shape == (candidates,)):
+        raise ValueError(f"the scores are not {candidates} numbers, one per candidate")
+    if not isinstance(answer.reason, str):
+        raise TypeError(f"the reason is {answer.reason!r}, not a word")

@@ -1,6 +1,6 @@
 """How requests begin and end: placed, refused where a policy fails, aborted where nothing else would end them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +8,7 @@ import pytest
 from tests.support.driver import TestDriver
 
 from pointsman.brain.dispatcher import Dispatcher
-from pointsman.brain.model.choice import Choice
+from pointsman.brain.model.choice import Choice, Hold
 from pointsman.brain.model.facts import Fact, PolicyRaised, Refused
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Refuse, Start
@@ -92,18 +92,37 @@ def test_a_policy_that_raises_costs_its_own_request_alone() -> None:
 
 
 class Answering(LeastRequests):
-    """Answers what it is told to, which may be nonsense."""
+    """Answers what it is told to, which may be nonsense; where it is compiled, some of that cannot even be made."""
 
     name: ClassVar[str] = "answering"
-    answer: ClassVar[Any] = None
+    answer: ClassVar[Callable[[], Any]] = staticmethod(lambda: None)
 
     def choose(self, request: Request, view: View) -> Any:
-        return self.answer
+        return self.answer()
 
 
-@pytest.mark.parametrize("answer", [None, 0, Choice(2, np.zeros(2), "far"), Choice(-1, np.zeros(2), "before")])
-def test_an_answer_that_is_none_is_the_policys_failure(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Answering, "answer", answer)
+NONSENSE: list[Callable[[], Any]] = [
+    lambda: None,
+    lambda: 0,
+    lambda: Choice(2, np.zeros(2), "far"),
+    lambda: Choice(-1, np.zeros(2), "before"),
+    lambda: Choice(2**70, np.zeros(2), "beyond"),
+    lambda: Choice(0, np.zeros(3), "more"),
+    lambda: Choice(0, np.zeros((2, 2)), "square"),
+    lambda: Choice(0, [0.0], "fewer"),
+    lambda: Choice(0, (0.0, 0.0), "tuple"),  # type: ignore[arg-type]
+    lambda: Choice(0, None, "none"),  # type: ignore[arg-type]
+    lambda: Choice(0, np.zeros(2), None),  # type: ignore[arg-type]
+    lambda: Hold(np.zeros(2), b"word"),  # type: ignore[arg-type]
+    lambda: Hold([], "none"),
+]
+
+
+@pytest.mark.parametrize("answer", NONSENSE)
+def test_an_answer_that_is_none_is_the_policys_failure(
+    answer: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answering, "answer", staticmethod(answer))
     facts: list[Fact] = []
     dispatcher = Dispatcher(BrainSettings(), PolicyTable(Answering()), [facts.append])
     for name in "ab":
