@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from tests.support.simulated import calls, experiment, journaled, quick_nodes, rows_demand, uneven
 
+from pointsman.brain.model.cache_settings import CacheSettings
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.observe.calls import Finished, FirstToken, Report, Submit, Tokens
 from pointsman.observe.replay import differences, replay
@@ -83,3 +84,19 @@ def test_streams_that_give_way_lose_nothing_and_replay_to_the_same_choices(victi
     assert {record.output_tokens for record in gave_way} == {900}, "the urgent ones never give way"
     causes = {call.outcome.reason for call in calls(lines) if isinstance(call, Finished)}
     assert causes == {"done", "preempted"}
+
+
+def test_a_node_that_is_emptied_at_low_load_has_room_for_a_long_prompt_and_replays_to_the_same_choices() -> None:
+    """Three nodes of 9,600 tokens, each with two or three streams of about 1,300: whoever needs 8,000 fits on none."""
+    streams = rows_demand(*((0.2 * n, 500, 800) for n in range(8)), (8.0, 8000, 10))
+    cache = CacheSettings(gather_load=0.6, gather_after_s=2.0, gather_above=0.1)
+    settings = BrainSettings(cache=cache, queue_timeout_s=300.0)
+    nodes = quick_nodes(3, declare=True, kv_blocks=600, max_model_len=9000)
+    what = experiment("greedy", streams, nodes, settings=settings, resume=True)
+    run, lines = journaled(what)
+    assert differences(lines) == []
+    assert all(record.ok for record in run.records)
+    assert {call.outcome.reason for call in calls(lines) if isinstance(call, Finished)} == {"done", "emptied"}
+    without, _ = journaled(msgspec.structs.replace(what, settings=BrainSettings(queue_timeout_s=300.0)))
+    waited, waited_without = (max(record.ttft_s or 0.0 for record in one.records) for one in (run, without))
+    assert waited < 1.0 < waited_without

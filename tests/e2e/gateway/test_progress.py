@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.gateway.settings import Resuming
 
 from .conftest import CHAT, Client, Response, World, chat
-from .scripted_upstream import DONE, ROLE, Received, Script, always, event, respond, stream
+from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, Script, always, chunk, event, respond, stream
 
 ASKS = ("x-pointsman-progress: 1",)
 TEXT = event({"content": "Hi"})
@@ -157,3 +158,45 @@ async def test_who_leaves_while_being_told_is_forgotten_at_once(line: Line) -> N
     line.released.set()
     await line.world.at_rest()
     assert len(line.world.nodes[0].requests) == 1
+
+
+def text(word: str, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "text": word, "logprobs": None, "finish_reason": finish}
+    return (
+        b"data: "
+        + json.dumps({"id": "c", "created": 1, "model": "m", "choices": [choice]}, separators=(",", ":")).encode()
+        + b"\n\n"
+    )
+
+
+async def test_who_is_interrupted_is_told_between_two_parts_of_the_answer(world: World) -> None:
+    """It waits until the other request is over, and goes on where that was."""
+    released = asyncio.Event()
+
+    async def script(request: Received, writer: asyncio.StreamWriter) -> None:
+        prompt = request.json()["prompt"]
+        if prompt == "other":
+            await released.wait()
+            writer.write(respond(b"{}"))
+        elif prompt == "hi":
+            for each in (text(" one"), text(" two")):
+                writer.write(STREAM_HEAD * (each == text(" one")) + chunk(each))
+            await asyncio.sleep(60)
+        else:
+            await stream(text(" three"), text("", "stop"), DONE)(request, writer)
+
+    await world.open(script, script, slots=1, resuming=Resuming("text"))
+    first, other = await world.client(), await world.client()
+    first.send({"model": "m", "prompt": "hi", "max_tokens": 9, "stream": True}, "/v1/completions", headers=ASKS)
+    await first.reader.readuntil(b" two")
+    (lease,) = world.dispatcher.lives.leases
+    other.send({"model": "m", "prompt": "other"}, "/v1/completions")
+    await world.until(lambda: len(world.dispatcher.lives.leases) == 2)
+    world.gateway.driver.call(lambda now: world.dispatcher.interrupt(lease, "drained", now))
+    told = await asyncio.wait_for(first.reader.readuntil(b": pointsman position=1\n\n"), 2.0)
+    assert b"HTTP/1.1" not in told
+    released.set()
+    rest = await asyncio.wait_for(first.reader.readuntil(b"0\r\n\r\n"), 2.0)
+    assert b" three" in rest
+    assert DONE in rest
+    await world.at_rest()
