@@ -2,7 +2,7 @@
 
 from markdown import code, table
 
-from pointsman.observe.families import FAMILIES, SECONDS, TOKEN_SECONDS, WAIT_SECONDS, Family
+from pointsman.observe.families import FAMILIES, PER_MODEL, SECONDS, TOKEN_SECONDS, WAIT_SECONDS, Family
 
 _HEAD = """# Metrics
 
@@ -29,6 +29,11 @@ _QUERIES = (
     ("failures per node", 'sum by (node) (rate(pointsman_tries_total{outcome="fail"}[5m]))'),
     ("requests a second that had to wait", "sum(rate(pointsman_queued_total[5m]))"),
     (
+        "seconds by which the wait that clients are told is off, on the mean",
+        "sum(rate(pointsman_queue_expected_error_seconds_sum[5m])) "
+        "/ sum(rate(pointsman_queue_expected_error_seconds_count[5m]))",
+    ),
+    (
         "why requests went where they went",
         "sum by (policy, reason) (rate(pointsman_decisions_total[5m]))",
     ),
@@ -41,7 +46,7 @@ def page() -> str:
     bounds = [
         ("`pointsman_ttft_seconds`, `pointsman_request_seconds`", _bounds(SECONDS)),
         ("`pointsman_tpot_seconds`", _bounds(TOKEN_SECONDS)),
-        ("`pointsman_queue_wait_seconds`", _bounds(WAIT_SECONDS)),
+        (", ".join(code(family.name) for family in PER_MODEL), _bounds(WAIT_SECONDS)),
     ]
     buckets = "\n## Buckets\n\n" + table(("histogram", "upper bounds in seconds"), bounds)
     asked = [(question, code(query)) for question, query in _QUERIES]
