@@ -17,6 +17,7 @@ from pointsman.workload.runs import Runs, divided, ids_of
 from pointsman.workload.sessions import Session
 from pointsman.workload.turns import has_sessions, sessions_of
 
+NO_PREFIXES = "The trace does not tell which prompts begin alike, so nothing is found in a cache"
 LINK_TOKENS = 64
 """Tokens a link of a dialogue's chain covers: about what 256 bytes are, the chunks of the gateway."""
 
@@ -140,6 +141,7 @@ def trace_demand(trace: Trace, seconds: float, most_tokens: int, *, open_loop: b
         tuple(_session(rows) for rows in (sessions_of(fit) if closed else [[row] for row in fit])),
         f"{len(rows)} requests of {trace.name}, {loop}, {len(rows) / seconds:.2f} requests/s",
         (
+            *([] if any(row.block_ids for row in fit) else [NO_PREFIXES]),
             *([f"{clipped} prompts clipped to the engines' limit of {most_tokens} tokens"] if clipped else []),
             *([f"{trace.skipped} bad rows skipped; the first: {trace.first_problem}"] if trace.skipped else []),
         ),

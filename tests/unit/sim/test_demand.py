@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from pointsman.sim.demand import LINK_TOKENS, trace_demand
+from pointsman.sim.demand import LINK_TOKENS, NO_PREFIXES, trace_demand
 from pointsman.sim.generated import session_demand
 from pointsman.workload.rows import Trace, TraceRow
 from pointsman.workload.runs import ids_of
@@ -78,3 +78,8 @@ def test_sessions_of_a_trace_run_closed_loop_unless_told_otherwise() -> None:
     assert [one.start_s for one in opened.dialogues] == [0.0, 1.0, 4.0]
     assert "sessions in closed loop" in closed.description
     assert "open loop" in opened.description
+
+
+def test_a_trace_that_tells_no_prefixes_is_told() -> None:
+    assert NO_PREFIXES in trace_demand(trace(*ROWS[2:]), 10.0, 8192).notes
+    assert NO_PREFIXES not in trace_demand(trace(*ROWS), 10.0, 8192).notes
