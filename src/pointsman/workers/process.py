@@ -92,11 +92,13 @@ class Worker:
         answer: Answer = await self._reply(number, msgspec.structs.replace(question, id=number))
         return answer
 
-    async def count(self) -> None:
-        """Let `last` be what it has counted by now; if it does not answer, it stays what it was."""
+    async def count(self) -> bool:
+        """Let `last` be what it has counted by now; if it does not answer, which is told, it stays what it was."""
         number = next(self._ids)
         with suppress(NoAnswer):
             await self._reply(number, Count(number))
+            return True
+        return False
 
     async def recall(self) -> list[Sent]:
         """The prompts that lead to what it believes the nodes to have cached. Raises NoAnswer."""

@@ -1,9 +1,9 @@
 """The workers of one port: keeps each slot served, replaces workers one by one, ends them all.
 
 Strategy: a slot is a listening socket and, most of the time, one worker that serves it. A worker that ends unasked is
-followed by another at once, and after a growing pause if it did not live long. To replace one, its successor is started
-on the same socket and, once that serves, the old one is told to retire: at no moment is the slot without a worker that
-accepts, and the old one refuses nobody.
+followed by another at once, and after a growing pause if it did not live long; one that hangs is ended. To replace one,
+its successor is started on the same socket and, once that serves, the old one is told to retire: at no moment is the
+slot without a worker that accepts, and the old one refuses nobody.
 """
 
 import asyncio
@@ -31,6 +31,10 @@ START_S = 60.0
 """A worker that does not serve after this is given up."""
 STEADY_S = 10.0
 """One that lived so long ended by accident: another follows at once. Else the pause doubles each time."""
+HEED_S = 5.0
+"""How often a worker is asked whether it still answers."""
+SILENCES = 3
+"""One that did not so many times in a row, each of `process.ANSWER_S`, hangs. A pause of the machine counts once."""
 PAUSE_S = 0.25
 LONGEST_PAUSE_S = 8.0
 
@@ -172,7 +176,9 @@ class Team:
 
     async def _watch(self, worker: Worker, started: float) -> None:
         """Wait for the worker's end, account for it, and let another follow if nobody asked for it."""
+        heeding = asyncio.ensure_future(self._heed(worker))
         status = await worker.ended()
+        heeding.cancel()
         del self.workers[worker.number]
         self.hub.leave(worker.number)
         self._soon()
@@ -183,6 +189,16 @@ class Team:
             if worker.serves and not self._stopping:
                 _log.error("worker %d (process %d) ended: %s", worker.number, worker.pid, _how(status))
                 await self._follow(worker.slot, self._clock.now() - started)
+
+    async def _heed(self, worker: Worker) -> None:
+        """Kill the worker once it hangs: its streams are lost anyway, and new connections would go on coming to it."""
+        silences = 0
+        while silences < SILENCES:
+            await asyncio.sleep(HEED_S)
+            if worker.serves:
+                silences = 0 if await worker.count() else silences + 1
+        _log.error("worker %d (process %d) does not answer any more, and is killed", worker.number, worker.pid)
+        worker.kill()
 
     async def _follow(self, slot: int, lived_s: float) -> None:
         """Keep trying until the slot has a worker again; after the first failure without the slot's socket."""

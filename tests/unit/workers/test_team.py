@@ -38,6 +38,7 @@ class FakeWorker:
         self.ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self.status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.welcome: Welcome | None = None
+        self.answers: list[bool] = []
         self.made.append(self)
 
     @property
@@ -69,6 +70,9 @@ class FakeWorker:
 
     async def recall(self) -> Any:
         raise NoAnswer
+
+    async def count(self) -> bool:
+        return self.answers.pop(0) if self.answers else True
 
 
 @pytest.fixture
@@ -131,6 +135,19 @@ async def test_a_slot_is_tried_again_when_no_process_can_be_made(team: Team, cap
     await until(lambda: len(team.serving) == SLOTS and not FakeWorker.failures)
     assert "a worker cannot be started: [Errno 24] Too many open files" in caplog.text
     assert team.restarts == 3
+
+
+async def test_a_worker_that_hangs_is_followed_by_another(
+    team: Team, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "HEED_S", 0.0)
+    await team.start()
+    well, hung = FakeWorker.made
+    well.answers = [False, False, True, False, False]
+    hung.answers = [True] + [False] * 3
+    await until(lambda: team.restarts == 1 and len(team.serving) == SLOTS and not well.answers)
+    assert (well.status.done(), hung.status.result()) == (False, -9)
+    assert f"worker {hung.number} (process {hung.pid}) does not answer any more, and is killed" in caplog.text
 
 
 async def test_without_a_process_for_each_slot_there_is_no_start(team: Team) -> None:
