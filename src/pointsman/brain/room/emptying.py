@@ -69,9 +69,16 @@ class Emptier:
         free = {row: self._placement.pool.room(row) for row in self._fleet.rows()}
         for row in sorted(rows, key=lambda row: (cells.kv_reserved[row] * cells.block_tokens[row], row)):
             runs = [lease for lease in self._leases.values() if lease.row == row]
-            if not runs or len(movable.get(row, ())) < len(runs) or len(self._gatherer.housed(runs, free)) < len(runs):
+            if not runs or self._has_others(row, runs) or len(movable.get(row, ())) < len(runs):
+                continue
+            if len(self._gatherer.housed(runs, free)) < len(runs):
                 continue
             seconds = sum(planner.seconds(lease, row) for lease in runs)
             if seconds < max(self._gatherer.left_s(lease) for lease in runs):
                 return Plan(row, tuple(lease.id for lease in runs), sum(lease.blocks for lease in runs), seconds)
         return None
+
+    def _has_others(self, row: int, runs: Sequence[Lease]) -> bool:
+        """Whether memory is held there that would stay: by other gateways' requests, or under a lease of outsiders."""
+        held = self._fleet.cells.kv_reserved[row] - self._placement.pool.aside(row)
+        return held > sum(lease.blocks for lease in runs)

@@ -5,6 +5,7 @@ from tests.support.tight import TightDriver
 
 from pointsman.brain.model.cache_settings import CacheSettings
 from pointsman.brain.model.facts import Emptied
+from pointsman.brain.model.outside import MemoryWish
 from pointsman.brain.model.settings import BrainSettings
 
 GATHERS = CacheSettings(gather_load=0.7, gather_after_s=5.0, gather_above=0.5)
@@ -95,6 +96,26 @@ def test_a_stream_that_must_stay_keeps_its_node() -> None:
         driver.dispatcher.lives.leases[lease].ticket.interruptions = 3
     wait(driver, 20)
     assert driver.asked == []
+    driver.rest()
+
+
+def test_a_node_where_others_hold_memory_would_not_be_free() -> None:
+    driver = scattered()
+    dispatcher = driver.dispatcher
+    wish = MemoryWish(model="m", prompt_tokens=16, output_tokens=0, ttl_s=60.0)
+    held = dispatcher.allocate(wish, driver.now).node
+    others = [lease for lease, node in driver.node_of.items() if node != held and lease in driver.running]
+    for lease in others:
+        dispatcher.lives.leases[lease].ticket.interruptions = 3  # theirs must stay
+    facts: list[Emptied] = []
+    dispatcher.subscribe({Emptied: facts.append})
+    wait(driver, 20)
+    assert facts == []
+    for lease in others:
+        dispatcher.lives.leases[lease].ticket.interruptions = 0
+    wait(driver, 2)
+    (fact,) = facts
+    assert fact.node != held
     driver.rest()
 
 
