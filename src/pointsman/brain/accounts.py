@@ -64,7 +64,8 @@ class Accounts:
 
     def over(self, ticket: Ticket, now: float) -> None:
         """A request is over, however it ended."""
-        self._quotas.over(ticket.id, self._used.pop(ticket.id, None), now)
+        if self._quotas.charged(ticket.id):
+            self._quotas.over(ticket.id, self._used.pop(ticket.id, None), now)
 
     def at_rest(self) -> bool:
         """Whether no request is open and no counter above zero."""

@@ -16,7 +16,6 @@ again as it is overdue, the usual guess where nothing is known but how long some
 """
 
 from collections import defaultdict
-from heapq import heappop, heappush
 from math import inf
 
 from mypy_extensions import mypyc_attr
@@ -26,9 +25,12 @@ from pointsman.brain.fleet import Fleet
 
 @mypyc_attr(acyclic=True)
 class Booking:
-    """What one lease holds on one row. Tokens and pairs are whole numbers. Mutated only by the ledger."""
+    """What one lease holds on one row. Tokens and pairs are whole numbers. Mutated only by the ledger.
 
-    __slots__ = ("backlog_pairs", "backlog_tokens", "context_tokens", "open", "row", "running")
+    `end` is when its prompt is predicted to be computed (seconds), if that was the `number`-th so predicted.
+    """
+
+    __slots__ = ("backlog_pairs", "backlog_tokens", "context_tokens", "end", "number", "open", "row", "running")
 
     def __init__(self, row: int, backlog_tokens: int, backlog_pairs: int, context_tokens: int) -> None:
         self.row = row
@@ -37,6 +39,61 @@ class Booking:
         self.context_tokens = context_tokens
         self.running = False
         self.open = True
+        self.end = inf
+        self.number = 0
+
+
+class _Ends:
+    """Bookings in the order of their ends, then of their numbers: a binary heap, as of `heapq`.
+
+    That one would be given a tuple of objects for each, and compares these one by one.
+    """
+
+    __slots__ = ("_heap", "_numbers")
+
+    def __init__(self) -> None:
+        self._heap: list[Booking] = []
+        self._numbers = 0
+
+    def next(self) -> float:
+        """The earliest end, inf for none."""
+        return self._heap[0].end if self._heap else inf
+
+    def push(self, booking: Booking, end: float) -> None:
+        """Enter a booking that is to end then."""
+        self._numbers += 1
+        booking.end, booking.number = end, self._numbers
+        heap = self._heap
+        heap.append(booking)
+        at = len(heap) - 1
+        while at:
+            parent = (at - 1) >> 1
+            if not _sooner(booking, heap[parent]):
+                break
+            heap[at] = heap[parent]
+            at = parent
+        heap[at] = booking
+
+    def pop(self) -> Booking:
+        """Take the one that ends first."""
+        heap = self._heap
+        first, last = heap[0], heap.pop()
+        size, at = len(heap), 0
+        if not size:
+            return first
+        while (child := 2 * at + 1) < size:
+            if child + 1 < size and _sooner(heap[child + 1], heap[child]):
+                child += 1
+            if not _sooner(heap[child], last):
+                break
+            heap[at] = heap[child]
+            at = child
+        heap[at] = last
+        return first
+
+
+def _sooner(one: Booking, other: Booking) -> bool:
+    return one.end < other.end or (one.end == other.end and one.number < other.number)
 
 
 class Ledger:
@@ -55,8 +112,7 @@ class Ledger:
         self._turned_at = [0.0] * fleet.capacity
         self._oldest_tokens = [0.0] * fleet.capacity
         self._oldest_pairs = [0.0] * fleet.capacity
-        self._ends: list[tuple[float, int, Booking]] = []
-        self._expected = 0
+        self._ends = _Ends()
         self.next_end = inf
 
     def book(self, row: int, miss_tokens: int, miss_pairs: int, context_tokens: int, now: float) -> Booking:
@@ -92,16 +148,15 @@ class Ledger:
 
     def expect(self, booking: Booking, end: float) -> None:
         """The prompt is predicted to be computed at `end` (seconds)."""
-        self._expected += 1
-        heappush(self._ends, (end, self._expected, booking))
-        self.next_end = self._ends[0][0]
+        self._ends.push(booking, end)
+        self.next_end = self._ends.next()
 
     def settle(self, now: float) -> None:
         """Count as computed whatever is predicted to be so at `now`."""
         ends = self._ends
-        while ends and ends[0][0] <= now:
-            self.prefilled(heappop(ends)[2], now)
-        self.next_end = ends[0][0] if ends else inf
+        while ends.next() <= now:
+            self.prefilled(ends.pop(), now)
+        self.next_end = ends.next()
 
     def refresh(self, now: float) -> None:
         """Renew how far the nodes are; of one where nothing is booked there is nothing to renew."""

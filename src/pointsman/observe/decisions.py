@@ -6,7 +6,7 @@ fleet holds again and again and would push out the placements one wants to see; 
 holds are one entry, the last of them, with their number.
 """
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Container, Iterator
 from typing import Any
 
@@ -56,7 +56,7 @@ class _Kept:
     )
 
     def __init__(
-        self, fact: Decided, names: tuple[str, ...], reserved: Floats | None, standing: Standing | None
+        self, fact: Decided, names: tuple[str, ...], reserved: Floats | list[float] | None, standing: Standing | None
     ) -> None:
         """Candidates and overlap belong to the view alone."""
         view, request, answer = fact.view, fact.request, fact.answer
@@ -92,7 +92,8 @@ class Decisions(Subscriber):
         self._fleet = fleet
         self._epoch = epoch
         self._kept = kept
-        self._placed: deque[_Kept] = deque(maxlen=kept)
+        self._ring: list[_Kept | None] = [None] * kept
+        self._placed = 0
         self._held: OrderedDict[int, _Kept] = OrderedDict()
         self._names: tuple[str, ...] = ()
         self._named_version = -1
@@ -116,7 +117,8 @@ class Decisions(Subscriber):
         standing = None if fact.view.whole else Standing.of(self._fleet)
         kept = _Kept(fact, self._row_names(), _reserved(fact.view), standing)
         if fact.chosen >= 0:
-            self._placed.append(kept)
+            self._ring[self._placed % self._kept] = kept
+            self._placed += 1
         else:
             self._hold(kept)
 
@@ -129,7 +131,9 @@ class Decisions(Subscriber):
         self._held[kept.ticket] = kept
 
     def _newest_first(self) -> Iterator[_Kept]:
-        both = [*self._held.values(), *self._placed]
+        at = self._placed % self._kept
+        placed = [kept for kept in (*self._ring[at:], *self._ring[:at]) if kept is not None]
+        both = [*self._held.values(), *placed]
         both.sort(key=lambda kept: kept.now)  # a hold and a placement at one moment happened in this order
         return reversed(both)
 
@@ -154,11 +158,12 @@ class Decisions(Subscriber):
 
     def _details(self, kept: _Kept, names: list[str]) -> list[tuple[Any, ...]] | None:
         """What a candidate had of memory, and what the request was worth there. Not of nodes that are there no more."""
-        reserved, fleet = kept.reserved, self._fleet
-        if reserved is None or any(fleet.row_of.get(name) != row for name, row in zip(names, kept.rows, strict=True)):
+        fleet = self._fleet
+        same = all(fleet.row_of.get(name) == row for name, row in zip(names, kept.rows, strict=True))
+        if kept.reserved is None or not same:
             return None
         columns = fleet.table.gather(kept.rows)
-        columns.kv_reserved = reserved
+        columns.kv_reserved = np.array(kept.reserved)
         view = View(
             columns,
             kept.rows,
@@ -171,7 +176,7 @@ class Decisions(Subscriber):
             kept=kept.kept,
         )
         utility = view.utility_under(kept.load).tolist() if kept.load is not None else [None] * len(names)
-        free = view.kv_capacity - reserved
+        free = view.kv_capacity - columns.kv_reserved
         known = [value if value < np.inf else None for value in free.tolist()]
         return list(zip(view.blocks_needed.tolist(), known, view.fits.tolist(), utility, strict=True))
 
@@ -183,9 +188,12 @@ class Decisions(Subscriber):
         return self._names
 
 
-def _reserved(view: View) -> Floats | None:
+def _reserved(view: View) -> Floats | list[float] | None:
     """Blocks reserved on each candidate, if there are few enough for that to be kept."""
     if len(view.nodes) > DETAILED:
         return None
+    if view.cells is not None and view.is_small:
+        held = view.cells.kv_reserved
+        return [held[view.row_of(index)] for index in range(len(view.nodes))]
     reserved = view.columns.kv_reserved
     return reserved.copy() if view.whole else reserved.take(view.nodes)

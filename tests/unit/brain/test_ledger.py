@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.brain.fleet import Fleet
-from pointsman.brain.ledger import Ledger
+from pointsman.brain.ledger import Booking, Ledger, _Ends
 from pointsman.brain.model.node import NodeSpec
 
 COUNTED = ("outstanding", "running", "backlog_tokens", "backlog_pairs", "context_tokens")
@@ -125,3 +125,18 @@ def test_an_idle_node_has_done_nothing_of_the_next_prompt() -> None:
     ledger.book(0, 1000, 0, 1000, 30.0)
     ledger.refresh(30.25)
     assert fleet.columns.prefilled_seconds[0] == 0.25
+
+
+@given(st.lists(st.sampled_from([0.5, 1.0, 2.0, 2.5, 4.0]), max_size=40), st.data())
+def test_predicted_ends_come_in_order_and_equal_ones_in_that_of_their_bookings(
+    ends: list[float], data: st.DataObject
+) -> None:
+    heap, left, bookings = _Ends(), list[tuple[float, int]](), list[Booking]()
+    for number, end in enumerate(ends):
+        bookings.append(Booking(0, 1, 1, 1))
+        heap.push(bookings[-1], end)
+        left = sorted([*left, (end, number)])
+        if data.draw(st.booleans()):
+            assert heap.pop() is bookings[left.pop(0)[1]]
+        assert heap.next() == (left[0][0] if left else inf)
+    assert [heap.pop() for _ in left] == [bookings[number] for _, number in left]

@@ -6,6 +6,7 @@ import pytest
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.node import NodeSpec
+from pointsman.brain.model.view import Cells, View
 from pointsman.observe.decision import CandidateScore
 from pointsman.observe.decisions import Decisions
 from pointsman.observe.standing import PassedOver
@@ -49,6 +50,19 @@ def test_memory_is_that_of_the_moment_and_utility_what_the_policy_looked_at(
     told = decisions.last()[0].candidates
     assert [(one.blocks_free, one.fits) for one in told] == [(10.0, True), (6.0, False), (0.0, False)]
     assert [one.utility for one in told] == [1 / 112, pytest.approx(1 / 112 / 1.4), 1 / 224]
+
+
+def test_of_few_candidates_memory_is_read_one_by_one(fleet: Fleet, decided: Callable[..., Any]) -> None:
+    cells = Cells(3)
+    for row, held in enumerate((0.0, 4.0, 10.0)):
+        fleet.columns.kv_capacity[row] = cells.kv_capacity[row] = 10.0
+        cells.block_tokens[row], cells.slots[row], cells.kv_reserved[row] = 16.0, 64.0, held
+    rows = np.array([0, 2])
+    view = View(cells.columns(), rows, overlap=[0.0, 0.0], prompt_tokens=100, output_tokens=10, cells=cells)
+    decisions = Decisions(fleet)
+    decisions(decided(view=view))
+    cells.kv_reserved[2] = 0.0
+    assert [(one.node, one.blocks_free) for one in decisions.last()[0].candidates] == [("a", 10.0), ("c", 0.0)]
 
 
 def test_of_nodes_that_are_there_no_more_memory_is_not_told(

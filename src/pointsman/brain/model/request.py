@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from pointsman.brain.model.sizes import check_chain, check_request
+
 
 class Chain(msgspec.Struct, frozen=True, gc=False):
     """The chained hashes of a prompt's leading chunks: link i covers everything up to and including chunk i.
@@ -18,9 +20,7 @@ class Chain(msgspec.Struct, frozen=True, gc=False):
     tokens_per_link: float = 0.0
     bytes_per_link: int = 0
 
-    def __post_init__(self) -> None:
-        if not (self.tokens_per_link > 0.0 or self.bytes_per_link > 0):
-            raise ValueError("a link covers tokens or bytes: one of its sizes must be above 0")
+    __post_init__ = check_chain  # type: ignore[misc]  # called with the value, as a method is
 
 
 class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -46,8 +46,4 @@ class Request(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     session: str = ""
     route: str = ""
 
-    def __post_init__(self) -> None:
-        if self.priority <= 0.0:
-            raise ValueError(f"priority must be above 0, not {self.priority}")
-        if self.prompt_tokens < 0.0 or self.prompt_bytes < 0:
-            raise ValueError("a prompt's size cannot be negative")
+    __post_init__ = check_request  # type: ignore[misc]

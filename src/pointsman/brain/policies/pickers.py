@@ -23,9 +23,20 @@ def lowest(scores: Scores | list[float], draw: int) -> int:
 
 
 def least_of(scores: list[float], view: View) -> int:
-    """Index of the least score; among equals by the view's draw, which is worked out only for these."""
-    ties = _lowest_listed(scores)
-    return ties[0] if len(ties) < 2 else ties[below(view.draw, len(ties))]
+    """Index of the least score; among equals by the view's draw, which is worked out only for these.
+
+    Raises ValueError where the least is no number.
+    """
+    least, first, ties = scores[0], 0, 1
+    for index in range(1, len(scores)):
+        score = scores[index]
+        if score < least:
+            least, first, ties = score, index, 1
+        elif score == least:
+            ties += 1
+    if least != least:
+        return _no_number(first)
+    return first if ties < 2 else _lowest_listed(scores)[below(view.draw, ties)]
 
 
 def lowest_then(scores: Scores | list[float], second: Floats | list[float], draw: int) -> int:

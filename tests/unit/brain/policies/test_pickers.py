@@ -4,7 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.brain.model.draw import draw
-from pointsman.brain.policies.pickers import every, greatest, least, lower_of_two, lowest, lowest_then, tiered, two_of
+from pointsman.brain.model.view import Cells, View
+from pointsman.brain.policies.pickers import (
+    every,
+    greatest,
+    least,
+    least_of,
+    lower_of_two,
+    lowest,
+    lowest_then,
+    tiered,
+    two_of,
+)
 
 
 def test_lowest_draws_among_equals() -> None:
@@ -56,3 +67,13 @@ def test_a_score_that_is_no_number_is_no_least_one(candidates: int) -> None:
     scores[0] = np.nan
     with pytest.raises(ValueError, match="the score of candidate 0 is not a number"):
         lowest(scores, 0)
+    few = View(Cells(candidates).columns(), np.arange(candidates), overlap=[], prompt_tokens=1, output_tokens=1)
+    with pytest.raises(ValueError, match="the score of candidate 0 is not a number"):
+        least_of(scores.tolist(), few)
+
+
+@given(st.lists(st.sampled_from([1.0, 2.0, 3.0]), min_size=1, max_size=6), st.integers(0, 2**64 - 1))
+def test_a_list_is_searched_as_an_array_is(scores: list[float], draw: int) -> None:
+    n = len(scores)
+    view = View(Cells(n).columns(), np.arange(n), overlap=[0.0] * n, prompt_tokens=1, output_tokens=1, draw=draw)
+    assert least_of(scores, view) == lowest(np.array(scores), draw)
