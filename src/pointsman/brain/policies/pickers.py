@@ -98,9 +98,9 @@ def _lowest(scores: Scores | list[float]) -> list[int]:
 
 def _lowest_listed(scores: list[float]) -> list[int]:
     least = min(scores)
+    if least != least:  # which it is where the first one is: nothing is less than that
+        return _no_number(0)
     first = scores.index(least)
-    if least != least:
-        return _no_number(first)
     if scores.count(least) == 1:
         return [first]
     return [index for index, score in enumerate(scores) if score == least]
