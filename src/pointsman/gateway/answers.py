@@ -17,8 +17,9 @@ from pointsman.gateway.reply import Reply
 from pointsman.gateway.upstream import Shortcut
 from pointsman.wire.http1.heads import response_lines
 from pointsman.wire.http1.messages import ResponseHead
-from pointsman.wire.openai.chunk import Usage, usage_of
+from pointsman.wire.openai.chunk import usage_of
 from pointsman.wire.openai.errors import error_status, is_error
+from pointsman.wire.openai.shapes import Usage
 
 ACCOUNTED_BYTES: Final = 1024 * 1024
 """Plain answers beyond this size are not searched for usage."""
@@ -27,6 +28,7 @@ HELD_BYTES: Final = 64 * 1024
 
 _BUSY: Final = (429, 503)
 _FAILED: Final = (401, 500, 502, 504)
+_WELL: Final = Verdict.OK  # an attribute of an enumeration is a long way to go
 HELD_BACK: Final = frozenset(_BUSY + _FAILED)
 """Statuses with which another node may do better. A 401 means that the node refused our own key."""
 
@@ -35,7 +37,7 @@ def verdict_on(status: int) -> Verdict:
     """What an HTTP status says about the node."""
     if status in _BUSY:
         return Verdict.BUSY
-    return Verdict.FAIL if status in _FAILED else Verdict.OK
+    return Verdict.FAIL if status in _FAILED else _WELL
 
 
 class Progress(Protocol):

@@ -6,7 +6,7 @@ for which there is a kept one is on its way when `start` returns.
 """
 
 import asyncio
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import structs
 
@@ -28,6 +28,7 @@ from pointsman.wire.sse import EventTooLarge
 
 END_AWAITED_S = 0.05
 """How long the end of a body is awaited after `[DONE]`. It comes in a packet of its own, and with it the connection."""
+_NEVER: Final = float("inf")
 
 
 class Owner(Progress, Protocol):
@@ -50,12 +51,12 @@ class Attempt(UpstreamSink):
 
     __slots__ = (
         "_answer",
-        "_clock",
         "_connecting",
         "_connection",
         "_deadline",
         "_lines",
         "_loop",
+        "_now",
         "_over",
         "_owner",
         "_paused",
@@ -87,14 +88,14 @@ class Attempt(UpstreamSink):
             self._lines += chain_line(order.node, chain.links)
         self._reply = reply
         self._owner = owner
-        self._clock = clock
+        self._now = clock.now
         self._timeouts = timeouts
         self._answer: Answer | None = None
         self._connection: UpstreamConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._over = False
         self._paused = False
-        self._deadline = clock.now() + order.first_token_s if work.request.stream else float("inf")
+        self._deadline = self._now() + order.first_token_s if work.request.stream else _NEVER
 
     def start(self) -> None:
         """Send the request, on a fresh connection where none is kept."""
@@ -184,7 +185,7 @@ class Attempt(UpstreamSink):
             self._answer = splice.answer(head, self._owner)
         elif head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
-            self._deadline = min(self._deadline, self._clock.now() + self._timeouts.between_tokens_s)
+            self._deadline = min(self._deadline, self._now() + self._timeouts.between_tokens_s)
         elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._owner, work.strip_usage)
         elif self._reply.promised:

@@ -96,7 +96,7 @@ class Driver:
         probe: Callable[[NodeSpec], None],
     ) -> None:
         self.dispatcher = dispatcher
-        self._clock = clock
+        self._now = clock.now
         self._loop = loop
         self._probe = probe
         self._parties: dict[int, Party] = {}
@@ -114,7 +114,7 @@ class Driver:
 
     def submit(self, request: Request, party: Party) -> int:
         """Hand a request to the brain; returns its ticket. The answer reaches `party`, perhaps before this returns."""
-        orders = self.dispatcher.submit(request, self._clock.now())
+        orders = self.dispatcher.submit(request, self._now())
         first = orders[0]
         assert isinstance(first, _TICKET_ORDERS)
         self._parties[first.ticket] = party
@@ -125,18 +125,18 @@ class Driver:
         """The request is over, whatever the brain thinks of it; harmless when the brain knows."""
         self._leases.pop(lease, None)
         if self._parties.pop(ticket, None) is not None:
-            self.execute(self.dispatcher.cancel(ticket, self._clock.now()))
+            self.execute(self.dispatcher.cancel(ticket, self._now()))
 
     def first_token(self, lease: int) -> None:
-        self.execute(self.dispatcher.first_token(lease, self._clock.now()))
+        self.execute(self.dispatcher.first_token(lease, self._now()))
 
     def tokens(self, lease: int, count: int) -> None:
-        self.execute(self.dispatcher.tokens(lease, count, self._clock.now()))
+        self.execute(self.dispatcher.tokens(lease, count, self._now()))
 
     def finished(self, ticket: int, lease: int, outcome: Outcome) -> bool:
         """A try ended; tells whether the brain has something further for its request, now or later."""
         self._leases.pop(lease, None)
-        orders = self.dispatcher.finished(lease, outcome, self._clock.now())
+        orders = self.dispatcher.finished(lease, outcome, self._now())
         self.execute(orders)
         for order in orders:
             if isinstance(order, _TICKET_ORDERS) and order.ticket == ticket:
@@ -149,19 +149,19 @@ class Driver:
         return self.dispatcher.waits(ticket)
 
     def report(self, report: NodeReport) -> None:
-        self.execute(self.dispatcher.report(report, self._clock.now()))
+        self.execute(self.dispatcher.report(report, self._now()))
 
     def warmed(self, warm: int, ok: bool) -> None:
         """A warm-up ended, `ok` if its node computed it."""
-        self.execute(self.dispatcher.warmed(warm, ok, self._clock.now()))
+        self.execute(self.dispatcher.warmed(warm, ok, self._now()))
 
     def obeyed(self, report: Obeyed) -> None:
         """An instruction to an engine ended."""
-        self.execute(self.dispatcher.obeyed(report, self._clock.now()))
+        self.execute(self.dispatcher.obeyed(report, self._now()))
 
     def call(self, action: Callable[[float], Sequence[Order]]) -> None:
         """Any other call into the brain: `action(now)` returns its orders."""
-        self.execute(action(self._clock.now()))
+        self.execute(action(self._now()))
 
     def execute(self, orders: Sequence[Order]) -> None:
         """Carry out orders, and see when the brain wants to be woken next."""
@@ -230,12 +230,12 @@ class Driver:
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm_due = due
-        self._alarm = self._loop.call_later(max(WAKE_GRAIN_S, due - self._clock.now()), self._wake)
+        self._alarm = self._loop.call_later(max(WAKE_GRAIN_S, due - self._now()), self._wake)
 
     def _wake(self) -> None:
         self._alarm = None
         self._alarm_due = float("inf")
-        self.execute(self.dispatcher.tick(self._clock.now()))
+        self.execute(self.dispatcher.tick(self._now()))
 
 
 def _nobody(_share: Share) -> None:

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from itertools import count
 from typing import Final
 
 import msgspec
@@ -20,11 +19,12 @@ from pointsman.gateway.settings import Resuming, Timeouts
 from pointsman.gateway.urgency import Urgency, ttft_slo
 from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.messages import RequestHead
-from pointsman.wire.openai.body import Body, present, read_body
+from pointsman.wire.openai.body import is_ordinary, output_limit, present, read_body
 from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
 from pointsman.wire.openai.form import form_field
-from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
+from pointsman.wire.openai.prompt import identity, read_prompt
 from pointsman.wire.openai.resumable import Asked, asked, with_ids
+from pointsman.wire.openai.shapes import Body, Prompt
 
 TOKEN_BLOCK: Final = 16
 """Tokens per link of a chain over token ids: the block size of most engines."""
@@ -62,21 +62,22 @@ class Intake:
         self._pools = pools
         self._resuming = resuming
         self._continues = continues
-        self._clock = clock
+        self._now = clock.now
         self._urgency = urgency or Urgency({})
         self._total_s = timeouts.total_s
         secret = secret or os.urandom(16)
         self._byte_seed = seed_for(secret, "bytes")
         self._token_seed = seed_for(secret, "tokens")
-        self._prefix = os.urandom(4).hex().encode()
-        self._numbers = count(1)
+        self._prefix = b"req-%b-" % os.urandom(4).hex().encode()
+        self._numbered = 0
 
     def request_id(self, fields: Mapping[bytes, bytes]) -> bytes:
         """The client's own id when it is well-formed, else a new one."""
         given = fields.get(b"x-request-id")
         if given is not None and _REQUEST_ID.fullmatch(given):
             return given
-        return b"req-%b-%x" % (self._prefix, next(self._numbers))
+        self._numbered += 1
+        return b"%b%d" % (self._prefix, self._numbered)
 
     def models(self) -> list[str]:
         """The models a client may ask for, sorted."""
@@ -86,26 +87,28 @@ class Intake:
         """Read the request. Raises BadRequest, UnsupportedCoding, ModelNotFound or NoNode."""
         if route.kind != "plain" and head.fields.get(b"content-encoding", b"identity").lower() != b"identity":
             raise UnsupportedCoding("send the body uncompressed, without content-encoding")
-        expires = self._clock.now() + self._patience(head.fields)
+        expires = self._now() + self._patience(head.fields)
         if route.kind in ("plain", "form"):
             return self._opaque(route, head, data, tenant, expires)
         body = read_body(data)
-        if body.previous_response_id and present(body.previous_response_id):
+        ordinary = is_ordinary(body)
+        if not ordinary and present(body.previous_response_id):
             raise BadRequest("responses are not kept here: send the conversation", param="previous_response_id")
         model = self._model(body.model)
         generates = route.kind in _EVENTS
         prompt = read_prompt(body) if generates else Prompt()
-        salt = tenant_salt(body, tenant)
+        salt = b"" if ordinary else tenant_salt(body, tenant)
         slo = ttft_slo(head.fields)
+        name = self.request_id(head.fields)
         request = Request(
-            id=self.request_id(head.fields).decode(),
+            id=name.decode(),
             model=model,
             prompt_tokens=float(prompt.size) if prompt.token_ids is not None else 0.0,
             prompt_bytes=len(prompt.data),
             chain=self._chain(identity(model, body, salt), prompt) if generates else None,
-            max_tokens=body.output_limit,
+            max_tokens=output_limit(body),
             stream=generates and bool(body.stream),
-            priority=self._urgency.priority(tenant, head.fields, present(body.priority), slo),
+            priority=self._urgency.priority(tenant, head.fields, b"" if ordinary else present(body.priority), slo),
             ttft_slo_s=slo,
             tenant=tenant,
             session=present(body.user).decode(errors="replace").strip('"') if body.user else "",
@@ -113,12 +116,13 @@ class Intake:
         )
         if salt:
             data = with_salt(data, body, salt)
-        return self._with_edits(route, head, data, body, request, expires)
+        if not ordinary:
+            data = without_control(data, body)
+        return self._with_edits(route, head, data, body, name, request, expires)
 
     def _with_edits(
-        self, route: Route, head: RequestHead, data: bytes, body: Body, request: Request, expires: float
+        self, route: Route, head: RequestHead, data: bytes, body: Body, name: bytes, request: Request, expires: float
     ) -> Work:
-        data = without_control(data, body)
         events = _EVENTS.get(route.kind, "unread")
         wants_ours = request.stream and events == "choices" and not asks_for_usage(body)
         if wants_ours:
@@ -128,7 +132,7 @@ class Intake:
             request = msgspec.structs.replace(request, resumable=True)
             data = with_ids(resumable) if resumable.by_tokens else data
         return Work(
-            id=request.id.encode(),
+            id=name,
             head=head,
             body=data,
             request=request,

@@ -59,7 +59,7 @@ class Front(Protocol):
 
 
 class Received:
-    """A whole request, the front its head met, and why that refused it if the head alone was reason enough."""
+    """A whole request that waits, the front its head met, and why that refused it if the head was reason enough."""
 
     __slots__ = ("body", "front", "head", "objection")
 
@@ -225,11 +225,10 @@ class ClientConnection(asyncio.Protocol):
         if self._closing:
             return
         self._continue_due = False
-        request = Received(self._front, head, body, self._objection)
         if not (self._busy or self._waiting or self._stalled_at >= 0):
-            self._serve(request)
+            self._serve(self._front, head, body, self._objection)
             return
-        self._waiting.append(request)
+        self._waiting.append(Received(self._front, head, body, self._objection))
         if len(self._waiting) >= _WAITING_LIMIT or len(body) > _SMALL_BODY:
             self._held = True
             self._transport.pause_reading()
@@ -272,34 +271,35 @@ class ClientConnection(asyncio.Protocol):
             if isinstance(item, PointsmanError):
                 self._refuse(item)
             else:
-                self._serve(item)
+                self._serve(item.front, item.head, item.body, item.objection)
         if self._held and not self._waiting and not self._transport.is_closing():
             self._held = False
             self._transport.resume_reading()
 
-    def _serve(self, request: Received) -> None:
+    def _serve(self, front: Front, head: RequestHead, body: bytes, objection: PointsmanError | None) -> None:
         self._busy = True
         self._in_head = False
-        reply = Reply(self._transport, request.head)
+        reply = Reply(self._transport, head)
         if self._server.stopping or self._server.retiring:
             reply.keep_alive = False
-        self._answering = self._begin(request, reply)
+        self._answering = self._begin(front, head, body, objection, reply)
         if self._answering is None:
             self._answered(reply.keep_alive)
 
-    def _begin(self, request: Received, reply: Reply) -> Answering | None:
+    def _begin(
+        self, front: Front, head: RequestHead, body: bytes, objection: PointsmanError | None, reply: Reply
+    ) -> Answering | None:
         """Have the front answer; None when the answer is already complete."""
-        front = request.front
         try:
-            if request.objection is not None:
-                raise request.objection
-            return front.serve(request.head, request.body, reply, self)
+            if objection is not None:
+                raise objection
+            return front.serve(head, body, reply, self)
         except PointsmanError as error:
             problem = error
         except Exception:
             _log.exception("a request failed inside the gateway")
             problem = PointsmanError("internal error")
-        reply.refuse(problem, front.request_id(request.head))
+        reply.refuse(problem, front.request_id(head))
         return None
 
     def _answered(self, keep_alive: bool) -> None:

@@ -8,8 +8,6 @@ ended by whoever owns the splice, with one error event.
 
 from __future__ import annotations
 
-import msgspec
-
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import Answer, Progress, verdict_on
@@ -65,10 +63,10 @@ class Splice:
         self._before = self.delivered.tokens
         body = continuation(self.asked, self.delivered)
         if not (self.asked.by_tokens and self.asked.is_chat and self.delivered.tokens):
-            return msgspec.structs.replace(self._work, body=body)
+            return self._work.sending(body, self._work.head)
         client = self._work.head
         target = client.target.replace(b"/chat/completions", b"/completions", 1)
-        return msgspec.structs.replace(self._work, body=body, head=msgspec.structs.replace(client, target=target))
+        return self._work.sending(body, client.aimed_at(target))
 
     def answer(self, head: ResponseHead, progress: Progress) -> Answer:
         """What becomes of a node's response: an event stream, or whatever answers the request for the rest."""

@@ -2,8 +2,7 @@
 
 import ssl
 from collections.abc import Iterable, Sequence
-
-import msgspec
+from typing import Final
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.clock import Clock
@@ -16,12 +15,15 @@ from pointsman.wire.kv_orders import CHAIN_HEADER, pack_links
 Endpoint = tuple[str, int | None]
 
 
-class Target(msgspec.Struct, frozen=True):
-    """`lines` are Host, the key we show to the node, and its data-parallel rank."""
+class Target:
+    """`lines` are Host, the key we show to the node, and its data-parallel rank. Nothing changes it."""
 
-    pool: Pool
-    prefix: bytes
-    lines: bytes
+    __slots__ = ("lines", "pool", "prefix")
+
+    def __init__(self, pool: Pool, prefix: bytes, lines: bytes) -> None:
+        self.pool: Final = pool
+        self.prefix: Final = prefix
+        self.lines: Final = lines
 
 
 def chain_line(node: NodeSpec, links: Sequence[int]) -> bytes:

@@ -248,13 +248,13 @@ class UpstreamConnection(asyncio.Protocol):
 class Pool:
     """The connections to one origin. `heard_at` is when the last bytes of a request's answer came, a sweep late."""
 
-    __slots__ = ("_clock", "_idle", "_limits", "_timeouts", "_tls", "heard_at", "origin")
+    __slots__ = ("_idle", "_limits", "_now", "_timeouts", "_tls", "heard_at", "origin")
 
     def __init__(
         self, origin: Origin, clock: Clock, timeouts: Timeouts, limits: Limits, tls: ssl.SSLContext | None
     ) -> None:
         self.origin = origin
-        self._clock = clock
+        self._now = clock.now
         self.heard_at = float("-inf")
         self._idle: list[UpstreamConnection] = []
         self.configure(timeouts, limits, tls)
@@ -273,7 +273,7 @@ class Pool:
     def take(self) -> UpstreamConnection | None:
         """The connection used last, if one is still fresh."""
         idle = self._idle
-        oldest = self._clock.now() - self._timeouts.node_idle_s
+        oldest = self._now() - self._timeouts.node_idle_s
         while idle:
             connection = idle.pop()
             if connection.idle_since >= oldest and connection.usable:
@@ -306,7 +306,7 @@ class Pool:
         if len(self._idle) >= self._limits.idle_connections:
             connection.close()
             return
-        connection.idle_since = self._clock.now()
+        connection.idle_since = self._now()
         self._idle.append(connection)
 
     def forget(self, connection: UpstreamConnection) -> None:

@@ -1,8 +1,6 @@
 """A request made ready to be placed and sent."""
 
-from typing import Literal
-
-import msgspec
+from typing import Final, Literal
 
 from pointsman.brain.model.request import Request
 from pointsman.wire.http1.messages import RequestHead
@@ -12,25 +10,68 @@ from pointsman.wire.openai.resumable import Asked
 Events = Literal["choices", "typed", "unread"]
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """`body` is what every try sends; `choices` is how many answers were asked for; `expires` is the client's limit.
+class Work:
+    """What is to be done for a client. Nothing changes it.
 
+    `body` is what every try sends; `choices` is how many answers were asked for; `expires` is the client's limit.
     `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream. `events` says what an
     event stream in answer to it consists of: choices (chat, completions), typed events (responses, messages), or
     something that is passed on unread. `asked` is there if its stream can go on elsewhere when its node is lost.
     `tells_progress` if its client, who wants a stream, asked to be told where it stands while it waits.
     """
 
-    id: bytes
-    head: RequestHead
-    body: bytes
-    request: Request
-    choices: int = 1
-    strip_usage: bool = False
-    events: Events = "unread"
-    asked: Asked | None = None
-    tells_progress: bool = False
-    expires: float
+    __slots__ = (
+        "asked",
+        "body",
+        "choices",
+        "events",
+        "expires",
+        "head",
+        "id",
+        "request",
+        "strip_usage",
+        "tells_progress",
+    )
+
+    def __init__(
+        self,
+        *,
+        id: bytes,
+        head: RequestHead,
+        body: bytes,
+        request: Request,
+        choices: int = 1,
+        strip_usage: bool = False,
+        events: Events = "unread",
+        asked: Asked | None = None,
+        tells_progress: bool = False,
+        expires: float,
+    ) -> None:
+        self.id: Final = id
+        self.head: Final = head
+        self.body: Final = body
+        self.request: Final = request
+        self.choices: Final = choices
+        self.strip_usage: Final = strip_usage
+        self.events: Final = events
+        self.asked: Final = asked
+        self.tells_progress: Final = tells_progress
+        self.expires: Final = expires
+
+    def sending(self, body: bytes, head: RequestHead) -> "Work":
+        """The same work done by sending something else."""
+        return Work(
+            id=self.id,
+            head=head,
+            body=body,
+            request=self.request,
+            choices=self.choices,
+            strip_usage=self.strip_usage,
+            events=self.events,
+            asked=self.asked,
+            tells_progress=self.tells_progress,
+            expires=self.expires,
+        )
 
     def account(self) -> StreamAccount | None:
         """A fresh account of the response's stream; None when it is passed on unread."""

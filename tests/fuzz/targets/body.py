@@ -6,10 +6,11 @@ from typing import Any
 
 from pointsman.brain.model.errors import BadRequest
 from pointsman.wire.decoding import mended
-from pointsman.wire.openai.body import Body, present, read_body
+from pointsman.wire.openai.body import output_limit, present, read_body
 from pointsman.wire.openai.edits import CONTROL_MEMBERS, asks_for_usage, with_usage, without_control
 from pointsman.wire.openai.members import members
 from pointsman.wire.openai.prompt import identity, read_prompt
+from pointsman.wire.openai.shapes import Body
 
 SEEDS = [
     b'{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"max_tokens":5}',
@@ -37,7 +38,8 @@ def check(data: bytes) -> None:
         return
     assert read_prompt(body).size >= 0
     assert identity(body.model or "", body, present(body.cache_salt))
-    assert body.output_limit is None or body.output_limit >= 0
+    limit = output_limit(body)
+    assert limit is None or limit >= 0
     document = reference(data)
     if document is None:
         return

@@ -8,7 +8,7 @@ from tests.fuzz.pieces import cuts
 
 from pointsman.wire.http1.framing import chunk
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
-from pointsman.wire.openai.chunk import Usage
+from pointsman.wire.openai.shapes import Usage
 from pointsman.wire.sse import EventCutter, event_data
 
 

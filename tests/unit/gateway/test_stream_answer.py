@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from msgspec import structs
 
 from pointsman.gateway.answers import HELD_BYTES
 from pointsman.gateway.reply import Reply
@@ -14,16 +13,15 @@ from pointsman.wire.http1.framing import chunk
 from pointsman.wire.http1.messages import RequestHead, ResponseHead
 from pointsman.wire.openai.account import ChatAccount
 
-ASKED = RequestHead(
-    method=b"POST",
-    target=b"/",
-    path=b"/",
-    fields={},
-    keep_alive=True,
-    modern=True,
-    onward=b"",
-    expects_continue=False,
-)
+
+def asked(*, modern: bool = True) -> RequestHead:
+    return RequestHead(
+        method=b"POST", target=b"/", path=b"/", fields={}, keep_alive=True, modern=modern, onward=b"",
+        expects_continue=False,
+    )  # fmt: skip
+
+
+ASKED = asked()
 ANSWERED = ResponseHead(200, b"HTTP/1.1 200 OK\r\n", {b"content-type": b"text/event-stream"}, True, False)
 
 
@@ -87,7 +85,7 @@ def test_between_two_events_there_is_a_shortcut() -> None:
 
 
 def test_a_client_that_gets_no_chunks_gets_none() -> None:
-    assert begun(Written(), structs.replace(ASKED, modern=False)).shortcut() is None
+    assert begun(Written(), asked(modern=False)).shortcut() is None
 
 
 def test_what_took_the_shortcut_is_told_with_the_rest() -> None:

@@ -30,17 +30,20 @@ class Repeated(Generic[Head]):
         self._tries = _TRIES
 
     def body_at(self, data: bytes) -> int:
-        """Where the body begins, if `data` is the same head with any length and its whole body; else -1."""
-        before, after = self._before, self._after
+        """Where the body begins, if `data` is the same head with any length and its whole body; else -1.
+
+        How long the body must be follows from the size of it all, so that nothing is read: the one length is written
+        out and compared. One with leading zeros, which nobody writes, is not recognised.
+        """
+        before = self._before
         if before and data.startswith(before):
-            start = len(before)
-            end = data.find(b"\r", start, start + LENGTH_DIGITS + 1)
-            if end >= 0 and data.startswith(after, end):
-                digits = data[start:end]
-                at = end + len(after)
-                if digits.isdigit() and len(data) - at == int(digits):
-                    self._tries = _TRIES
-                    return at
+            after = self._after
+            at = len(before)
+            digits = _length_within(len(data) - at - len(after))
+            end = at + len(digits)
+            if digits and data[at:end] == digits and data[end : end + len(after)] == after:
+                self._tries = _TRIES
+                return end + len(after)
         return -1
 
     def remember(self, raw: bytes, head: Head) -> None:
@@ -53,3 +56,17 @@ class Repeated(Generic[Head]):
         if found is not None and raw.find(b"\r\n\r\n") == len(raw) - 4:
             self.head = head
             self._before, self._after = raw[: found.start(1)], raw[found.end(1) :]
+
+
+def _length_within(size: int) -> bytes:
+    """The digits of the length that fills `size` bytes together with its digits; empty if there is none, or too many.
+
+    More digits than those of `size` it has not, and one less where it ends just below a power of ten.
+    """
+    length = size - len(b"%d" % size)
+    digits = b"%d" % length
+    if length + len(digits) != size:
+        length += 1
+        digits = b"%d" % length
+    fits = length >= 0 and length + len(digits) == size and len(digits) <= LENGTH_DIGITS
+    return digits if fits else b""

@@ -7,8 +7,9 @@ member that matters (`ordinary.py`).
 from collections.abc import Callable
 from typing import Final
 
-from pointsman.wire.openai.chunk import Answer, Chunk, Usage, read_chunk, says, usage_from
+from pointsman.wire.openai.chunk import read_chunk, says, says_something, tells_error, usage_from
 from pointsman.wire.openai.ordinary import is_choice_text, is_typed_text, says_text_alone
+from pointsman.wire.openai.shapes import Answer, Chunk, Usage
 from pointsman.wire.sse import data_event, event_data
 
 DONE_EVENT: Final = data_event(b"[DONE]")
@@ -76,17 +77,17 @@ class ChatAccount(StreamAccount):
         if not data:
             return False
         chunk = read_chunk(data)
-        if chunk.is_error():
+        if tells_error(chunk):
             self.error = data
         if chunk.usage is not None:
             self.usage = usage_from(chunk.usage)
         choices = chunk.choices or ()
-        says_something = False
+        content = False
         for choice in choices:
-            says_something = says_something or choice.says_something()
+            content = content or says_something(choice)
             if says(choice.finish_reason):
                 self._finished.add(choice.index)
-        self.content_events += says_something
+        self.content_events += content
         return chunk.usage is not None and not choices
 
 
@@ -101,7 +102,7 @@ class TypedAccount(StreamAccount):
             self.done = True
             return False
         chunk = read_chunk(data)
-        if chunk.type in _FAILED or chunk.is_error():
+        if chunk.type in _FAILED or tells_error(chunk):
             self.error = data
         if "delta" in chunk.type:
             self.content_events += 1

@@ -1,14 +1,15 @@
 """A request body, decoded as far as placing it needs; the bytes themselves stay what is forwarded."""
 
-from operator import attrgetter
+from typing import Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from pointsman.brain.model.errors import BadRequest
 from pointsman.wire.decoding import decoder, mended
+from pointsman.wire.openai.shapes import Body
 
-_LARGEST_LIMIT = 2**31
-_ABSENT = msgspec.Raw()
+_LARGEST_LIMIT: Final = 2**31
 
 CONTROL_MEMBERS = frozenset(
     (
@@ -18,53 +19,11 @@ CONTROL_MEMBERS = frozenset(
     )
 )
 """Members that clients do not set through a gateway."""
-_control = attrgetter(*CONTROL_MEMBERS)
-_NO_CONTROL = (_ABSENT,) * len(CONTROL_MEMBERS)
 
 
-class Body(msgspec.Struct, frozen=True, gc=False):
-    """What the gateway looks at. Raw members keep the client's bytes and are empty when absent."""
-
-    model: str | None = None
-    stream: bool | None = None
-    stream_options: msgspec.Raw = _ABSENT
-    max_tokens: int | float | None = None
-    max_completion_tokens: int | float | None = None
-    max_output_tokens: int | float | None = None
-    n: int | None = None
-    user: msgspec.Raw = _ABSENT
-    messages: msgspec.Raw = _ABSENT
-    prompt: msgspec.Raw = _ABSENT
-    input: msgspec.Raw = _ABSENT
-    system: msgspec.Raw = _ABSENT
-    instructions: msgspec.Raw = _ABSENT
-    tools: msgspec.Raw = _ABSENT
-    chat_template_kwargs: msgspec.Raw = _ABSENT
-    cache_salt: msgspec.Raw = _ABSENT
-    extra_key: msgspec.Raw = _ABSENT
-    lora_path: msgspec.Raw = _ABSENT
-    previous_response_id: msgspec.Raw = _ABSENT
-    kv_transfer_params: msgspec.Raw = _ABSENT
-    vllm_xargs: msgspec.Raw = _ABSENT
-    priority: msgspec.Raw = _ABSENT
-    bootstrap_host: msgspec.Raw = _ABSENT
-    bootstrap_port: msgspec.Raw = _ABSENT
-    bootstrap_room: msgspec.Raw = _ABSENT
-    data_parallel_rank: msgspec.Raw = _ABSENT
-    routed_dp_rank: msgspec.Raw = _ABSENT
-    disagg_prefill_dp_rank: msgspec.Raw = _ABSENT
-
-    @property
-    def output_limit(self) -> int | None:
-        """The most tokens the answer may have; None where nothing sensible is said (some servers take -1 for none)."""
-        limit = self.max_completion_tokens or self.max_tokens or self.max_output_tokens
-        return int(limit) if limit is not None and 0 < limit <= _LARGEST_LIMIT else None
-
-    @property
-    def steers(self) -> bool:
-        """Whether it has members that steer an engine's inner workings (`CONTROL_MEMBERS`)."""
-        given: bool = _control(self) != _NO_CONTROL
-        return given
+_ORDINARY: Final = Body.__struct_fields__.index("cache_salt")
+"""How many members every request may have; those behind them are few people's."""
+_NOTHING_MORE: Final = astuple(Body())[_ORDINARY:]
 
 
 _decode = decoder(Body)
@@ -94,3 +53,19 @@ def present(raw: msgspec.Raw) -> bytes:
     """The bytes of a raw member; empty when it is absent or null."""
     data = bytes(raw)
     return b"" if data == b"null" else data
+
+
+def output_limit(body: Body) -> int | None:
+    """The most tokens the answer may have; None where nothing sensible is said (some servers take -1 for none)."""
+    limit = body.max_completion_tokens or body.max_tokens or body.max_output_tokens
+    return int(limit) if limit is not None and 0 < limit <= _LARGEST_LIMIT else None
+
+
+def is_ordinary(body: Body) -> bool:
+    """Whether it has no member that few requests have: a salt, a key, what came before, or a control member."""
+    return astuple(body)[_ORDINARY:] == _NOTHING_MORE
+
+
+def steers(body: Body) -> bool:
+    """Whether it has members that steer an engine's inner workings (`CONTROL_MEMBERS`)."""
+    return any(getattr(body, name) for name in CONTROL_MEMBERS)

@@ -3,75 +3,7 @@
 import msgspec
 
 from pointsman.wire.decoding import decoder, mended
-
-
-class Usage(msgspec.Struct, frozen=True, gc=False):
-    """Tokens, 0 where the engine does not say; `cached` is None then."""
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int | None = None
-
-
-class _Details(msgspec.Struct, gc=False):
-    cached_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct, gc=False):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    prompt_tokens_details: _Details | None = None
-    input_tokens_details: _Details | None = None
-
-
-class _Delta(msgspec.Struct, gc=False):
-    content: msgspec.Raw = msgspec.Raw()
-    reasoning_content: msgspec.Raw = msgspec.Raw()
-    reasoning: msgspec.Raw = msgspec.Raw()
-    refusal: msgspec.Raw = msgspec.Raw()
-    tool_calls: msgspec.Raw = msgspec.Raw()
-    function_call: msgspec.Raw = msgspec.Raw()
-
-    def says_something(self) -> bool:
-        return (
-            says(self.content)
-            or says(self.reasoning_content)
-            or says(self.reasoning)
-            or says(self.refusal)
-            or says(self.tool_calls)
-            or says(self.function_call)
-        )
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int = 0
-    text: str | None = None
-    delta: _Delta | None = None
-    finish_reason: msgspec.Raw = msgspec.Raw()
-
-    def says_something(self) -> bool:
-        return bool(self.text) or (self.delta is not None and self.delta.says_something())
-
-
-class Answer(msgspec.Struct, gc=False):
-    usage: _Usage | None = None
-
-
-class Chunk(msgspec.Struct, gc=False):
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-    error: msgspec.Raw = msgspec.Raw()
-    type: str = ""
-    object: str = ""
-    response: Answer | None = None
-    message: Answer | str | None = None
-
-    def is_error(self) -> bool:
-        return says(self.error) or self.object == "error"
-
+from pointsman.wire.openai.shapes import Answer, Choice, Chunk, Delta, ToldUsage, Usage
 
 MOST_TOKENS = 10**9
 """No request has more; a count beyond it, or below 0, counts as not said."""
@@ -113,11 +45,31 @@ def _read_mended(data: bytes) -> Chunk:
         return _EMPTY
 
 
-def usage_from(raw: _Usage) -> Usage:
+def tells_error(chunk: Chunk) -> bool:
+    return says(chunk.error) or chunk.object == "error"
+
+
+def says_something(choice: Choice) -> bool:
+    """Whether it carries anything generated."""
+    return bool(choice.text) or (choice.delta is not None and _brings_something(choice.delta))
+
+
+def usage_from(raw: ToldUsage) -> Usage:
     details = raw.prompt_tokens_details or raw.input_tokens_details
     cached = _count(details.cached_tokens if details else raw.cache_read_input_tokens)
     prompt = _count(raw.prompt_tokens) or _count(raw.input_tokens) or 0
     return Usage(prompt, _count(raw.completion_tokens) or _count(raw.output_tokens) or 0, cached)
+
+
+def _brings_something(delta: Delta) -> bool:
+    return (
+        says(delta.content)
+        or says(delta.reasoning_content)
+        or says(delta.reasoning)
+        or says(delta.refusal)
+        or says(delta.tool_calls)
+        or says(delta.function_call)
+    )
 
 
 def _count(tokens: int | None) -> int | None:

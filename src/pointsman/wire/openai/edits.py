@@ -11,17 +11,12 @@ import hashlib
 import msgspec
 
 from pointsman.wire.decoding import decoder
-from pointsman.wire.openai.body import CONTROL_MEMBERS, Body, present
+from pointsman.wire.openai.body import CONTROL_MEMBERS, present, steers
 from pointsman.wire.openai.members import value_of, with_member, without
+from pointsman.wire.openai.shapes import Body, StreamOptions
 
 _ASK = b'"stream_options":{"include_usage":true}'
-
-
-class _StreamOptions(msgspec.Struct):
-    include_usage: bool | None = None
-
-
-_decode = decoder(_StreamOptions)
+_decode = decoder(StreamOptions)
 
 
 def asks_for_usage(body: Body) -> bool:
@@ -47,7 +42,7 @@ def with_usage(data: bytes, body: Body) -> bytes:
 
 def without_control(data: bytes, body: Body) -> bytes:
     """`data` without control members; unchanged when it has none."""
-    return without(data, CONTROL_MEMBERS) if body.steers else data
+    return without(data, CONTROL_MEMBERS) if steers(body) else data
 
 
 def tenant_salt(body: Body, tenant: str) -> bytes:

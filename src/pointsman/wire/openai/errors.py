@@ -1,13 +1,14 @@
 """Errors in the shape OpenAI's clients expect, and those of nodes that come with a 200."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.wire.decoding import decoder
+from pointsman.wire.openai.shapes import ErrorAnswer, ErrorDetails
 
-_ERROR_WITHIN = 64
+_ERROR_WITHIN: Final = 64
 """Bytes of a JSON answer in which its error member, if it is one, begins."""
 
 
@@ -20,17 +21,7 @@ def _fields(error: PointsmanError) -> dict[str, Any]:
     return {"message": error.message, "type": error.kind, "param": error.param, "code": error.code}
 
 
-class _ErrorCode(msgspec.Struct):
-    code: int | str | None = None
-
-
-class _ErrorBody(msgspec.Struct):
-    object: str = ""
-    error: _ErrorCode | str | None = None
-    code: int | str | None = None
-
-
-_decode = decoder(_ErrorBody)
+_decode = decoder(ErrorAnswer)
 
 
 def error_status(payload: bytes) -> int:
@@ -39,7 +30,7 @@ def error_status(payload: bytes) -> int:
         told = _decode(payload)
     except msgspec.DecodeError:
         return 500
-    code = told.error.code if isinstance(told.error, _ErrorCode) else told.code
+    code = told.error.code if isinstance(told.error, ErrorDetails) else told.code
     return code if isinstance(code, int) and 400 <= code <= 599 else 500
 
 

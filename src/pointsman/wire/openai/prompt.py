@@ -8,18 +8,11 @@ adapter, salt) enters the chain's seed instead.
 import msgspec
 
 from pointsman.wire.decoding import decoder
-from pointsman.wire.openai.body import Body, present
+from pointsman.wire.openai.body import present
+from pointsman.wire.openai.shapes import Body, Prompt
 
 _decode_ids = decoder(list[int])
 _decode_lists = decoder(list[list[int]])
-
-
-class Prompt(msgspec.Struct, frozen=True, gc=False):
-    """Either `data`, or `token_ids` when the client sent token ids; `size` in bytes or ids counts all prompts."""
-
-    data: bytes = b""
-    token_ids: list[int] | None = None
-    size: int = 0
 
 
 def read_prompt(body: Body) -> Prompt:

@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.wire.http1.framing import chunk as framed
 from pointsman.wire.openai.account import ChatAccount, TypedAccount
-from pointsman.wire.openai.chunk import Usage
+from pointsman.wire.openai.shapes import Usage
 from pointsman.wire.sse import EventCutter, data_event
 
 VLLM = Path(__file__).parents[3] / "fixtures" / "vllm"

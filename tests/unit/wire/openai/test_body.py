@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.brain.model.errors import BadRequest
-from pointsman.wire.openai.body import present, read_body
+from pointsman.wire.openai.body import CONTROL_MEMBERS, is_ordinary, output_limit, present, read_body, steers
 
 
 def test_members() -> None:
     body = read_body(b'{"model":"m","stream":true,"n":2,"max_tokens":null,"max_completion_tokens":7,"x":{"y":[1]}}')
-    assert (body.model, body.stream, body.n, body.output_limit) == ("m", True, 2, 7)
+    assert (body.model, body.stream, body.n, output_limit(body)) == ("m", True, 2, 7)
     assert present(body.messages) == b""
 
 
@@ -41,6 +41,21 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
+
+
+@pytest.mark.parametrize("name", [*CONTROL_MEMBERS, "cache_salt", "extra_key", "lora_path", "previous_response_id"])
+def test_members_out_of_the_ordinary(name: str) -> None:
+    for value in (b"null", b"1", b'"x"'):
+        body = read_body(b'{"model":"m","%b":%b,"messages":[]}' % (name.encode(), value))
+        assert not is_ordinary(body)
+        assert steers(body) == (name in CONTROL_MEMBERS)
+
+
+def test_usual_members() -> None:
+    usual = b'"messages":[],"prompt":"","input":"","system":"","instructions":"","tools":[],"user":"u","temperature":1'
+    body = read_body(b'{"model":"m","stream":true,"stream_options":{},"n":1,"chat_template_kwargs":{},%b}' % usual)
+    assert is_ordinary(body)
+    assert not steers(body)
 
 
 @given(st.dictionaries(st.text(min_size=1).map(lambda key: "x-" + key), values, max_size=5))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pointsman.wire.openai.chunk import Usage, read_chunk, says, usage_of
+from pointsman.wire.openai.chunk import read_chunk, says, tells_error, usage_of
+from pointsman.wire.openai.shapes import Usage
 
 
 def test_usage_of_whole_answers() -> None:
@@ -26,5 +27,5 @@ def test_what_is_no_event_of_the_api_says_nothing() -> None:
     for data in (b"", b"[]", b"{", b'{"choices":1}'):
         chunk = read_chunk(data)
         assert chunk.choices is None
-        assert not chunk.is_error()
+        assert not tells_error(chunk)
         assert not says(chunk.error)

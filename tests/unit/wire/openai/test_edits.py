@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.wire.openai.body import CONTROL_MEMBERS, Body, read_body
+from pointsman.wire.openai.body import CONTROL_MEMBERS, read_body
 from pointsman.wire.openai.edits import asks_for_usage, tenant_salt, with_salt, with_usage, without_control
+from pointsman.wire.openai.shapes import Body
 
 READ = frozenset(Body.__struct_fields__) - CONTROL_MEMBERS
 """Members whose values are checked: with another type of value the body is refused."""

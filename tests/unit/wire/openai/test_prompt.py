@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from pointsman.wire.openai.body import read_body
-from pointsman.wire.openai.prompt import Prompt, identity, read_prompt
+from pointsman.wire.openai.prompt import identity, read_prompt
+from pointsman.wire.openai.shapes import Prompt
 
 
 def prompt_of(**members: Any) -> Prompt:
