@@ -56,3 +56,10 @@ class CacheSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         Literal["lru", "lfu", "gdsf", "reuse"],
         Meta(description="what nodes that are commanded evict first: lru, lfu, gdsf or reuse"),
     ] = "lru"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for two classes that are one."""
+        sizes = [(kept.model, kept.up_to_tokens) for kept in self.prealloc]
+        for model, tokens in sizes:
+            if sizes.count((model, tokens)) > 1:
+                raise ValueError(f"`prealloc` has {model!r} up to {tokens} tokens more than once; keep one of them")
