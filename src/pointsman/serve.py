@@ -156,6 +156,7 @@ class Service:
             ready=lambda: not self.gateway.lame,
             admit=lambda node: Origin.parse(node.url),
             warm=self.gateway.warm,
+            pin=self.gateway.pin,
         )
         self._admin = web.AppRunner(application(Local(self.services), admin_hosts(config)), access_log=None)
 

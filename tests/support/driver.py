@@ -195,7 +195,7 @@ class TestDriver:
         pool = dispatcher.placement.pool
         for row in dispatcher.fleet.rows():
             account = pool.account(row)
-            parts = account.reserved, account.preallocated, account.cached, account.free
+            parts = account.reserved, account.preallocated, account.pinned, account.cached, account.free
             assert sum(parts) == account.capacity, f"row {row}: {account}"
             assert min(*parts, account.queued) >= 0.0, f"row {row}: {account}"
             assert account.largest <= account.free + account.cached, f"row {row}: {account}"
@@ -242,7 +242,9 @@ class TestDriver:
     def _kept(self) -> np.ndarray:
         """Blocks of each row that are kept ready, or for somebody who waits."""
         pool, claims = self.dispatcher.placement.pool, self.dispatcher.maker.claims
-        return np.array([float(pool.aside(row) + claims.held(row)) for row in range(len(self.dispatcher.fleet))])
+        return np.array(
+            [float(pool.aside(row) + pool.pinned(row) + claims.held(row)) for row in range(len(self.dispatcher.fleet))]
+        )
 
     def settled(self) -> None:
         """Between calls: the driver's and the brain's books agree."""

@@ -17,6 +17,8 @@ from pointsman.admin.values import (
     Health,
     Node,
     NodeChange,
+    Pinned,
+    PinWish,
     Policies,
     PolicyChange,
     PolicyInUse,
@@ -123,6 +125,14 @@ def _release(services: Services, call: Call) -> None:
 
 def _warm(services: Services, call: Call) -> list[WarmUp]:
     return services.warm(call.body)
+
+
+def _pin(services: Services, call: Call) -> list[Pinned]:
+    return services.pin(call.body, keep=True)
+
+
+def _unpin(services: Services, call: Call) -> list[Pinned]:
+    return services.pin(call.body, keep=False)
 
 
 def _queues(services: Services, call: Call) -> list[Queue]:
@@ -237,6 +247,26 @@ ROUTES = (
         handler=_warm,
         answer=list[WarmUp],
         body=WarmWish,
+        status=202,
+        whom="one",
+    ),
+    Route(
+        method="POST",
+        path="/cache/pin",
+        summary="Have nodes that obey keep the beginning of a prompt cached",
+        handler=_pin,
+        answer=list[Pinned],
+        body=PinWish,
+        status=202,
+        whom="one",
+    ),
+    Route(
+        method="POST",
+        path="/cache/unpin",
+        summary="Let them evict it again",
+        handler=_unpin,
+        answer=list[Pinned],
+        body=PinWish,
         status=202,
         whom="one",
     ),

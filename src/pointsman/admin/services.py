@@ -6,15 +6,27 @@ needed.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from pointsman.admin.values import Gathering, Node, NodeChange, PolicyChange, PolicyInUse, Renewal, WarmUp, WarmWish
+from pointsman.admin.values import (
+    Gathering,
+    Node,
+    NodeChange,
+    Pinned,
+    PinWish,
+    PolicyChange,
+    PolicyInUse,
+    Renewal,
+    WarmUp,
+    WarmWish,
+)
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Ticket
+from pointsman.brain.model.commands import Pin, Unpin
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Order, Warm
+from pointsman.brain.model.orders import Instruct, Order, Warm
 from pointsman.brain.model.outside import Allocation, MemoryWish
 from pointsman.brain.policies.registry import build
 from pointsman.brain.room.plan import Plan
@@ -33,11 +45,21 @@ from pointsman.observe.stories import Stories
 Obey = Callable[[list[Order]], Any]
 
 
+class Pins(Protocol):
+    """Has nodes keep the prompt of a request (path and body), or no longer."""
+
+    def __call__(self, path: str, data: bytes, nodes: Sequence[str], *, keep: bool) -> Sequence[Instruct]: ...
+
+
+def _pins_nothing(path: str, data: bytes, nodes: Sequence[str], *, keep: bool) -> Sequence[Instruct]:  # noqa: ARG001
+    return ()
+
+
 class Services:
     """The dispatcher as the admin application sees it.
 
     `ready` adds the caller's own reasons not to be ready; `admit` raises ValueError for a node it could not reach;
-    `warm` sends the prompt of a request (path and body) to nodes.
+    `warm` sends the prompt of a request (path and body) to nodes, `pin` has them keep it.
     """
 
     def __init__(
@@ -51,6 +73,7 @@ class Services:
         ready: Callable[[], bool] = lambda: True,
         admit: Callable[[NodeSpec], Any] = lambda _: None,
         warm: Callable[[str, bytes, Sequence[str]], Sequence[Warm]] = lambda _path, _data, _nodes: (),
+        pin: Pins = _pins_nothing,
     ) -> None:
         self._dispatcher = dispatcher
         self._obey = obey
@@ -60,6 +83,7 @@ class Services:
         self._ready = ready
         self._admit = admit
         self._warm = warm
+        self._pin = pin
         self._registry = exposition.registry(metrics, self.reading)
 
     def metrics_page(self) -> bytes:
@@ -153,6 +177,11 @@ class Services:
         orders = self._warm(wish.path, msgspec.json.encode(wish.request), wish.nodes)
         return [WarmUp(order.node.name, order.tokens) for order in orders]
 
+    def pin(self, wish: PinWish, *, keep: bool) -> list[Pinned]:
+        """Have nodes keep a prompt cached, or no longer. Raises PointsmanError."""
+        orders = self._pin(wish.path, msgspec.json.encode(wish.request), wish.nodes, keep=keep)
+        return [Pinned(order.node.name, _links(order)) for order in orders]
+
     def decisions(self, n: int, model: str | None) -> list[Decision]:
         """The newest `n` decisions."""
         return self._decisions.last(n, model)
@@ -200,3 +229,7 @@ def _gathering(dispatcher: Dispatcher, ticket: Ticket, plan: Plan) -> Gathering:
         blocks=plan.blocks,
         seconds=plan.seconds,
     )
+
+
+def _links(order: Instruct) -> int:
+    return sum(len(one.links) for one in order.commands if isinstance(one, Pin | Unpin))

@@ -139,6 +139,21 @@ class WarmUp(msgspec.Struct, frozen=True):
     tokens: int
 
 
+class PinWish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A prompt whose beginning nodes that obey are to keep cached, or no longer."""
+
+    request: Annotated[dict[str, Any], Meta(description="a request as clients send it; its answer is not asked for")]
+    path: Annotated[str, Meta(description="the path they send it to")] = "/v1/chat/completions"
+    nodes: Annotated[tuple[str, ...], Meta(description="ids of nodes; every one that obeys and holds it if empty")] = ()
+
+
+class Pinned(msgspec.Struct, frozen=True):
+    """A node that is told to keep so many links (256 bytes each) of a prompt, or to keep them no longer."""
+
+    node: str
+    links: int
+
+
 class Health(msgspec.Struct, frozen=True):
     """Whether the gateway runs (`healthz`) or can serve (`readyz`)."""
 

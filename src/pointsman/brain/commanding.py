@@ -36,7 +36,10 @@ AGAIN_SECONDS = 30.0
 
 
 class Commanding:
-    """Mutates the index, and puts instructions in `out`. `on` while any node is commanded."""
+    """Mutates the index, and puts instructions in `out`. `on` while any node is commanded.
+
+    `cleared` is called with the row of a node that holds nothing by order any more.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Commanding:
         self._open: dict[int, Instruct] = {}
         self._numbers = 0
         self._told: dict[int, str] = {}
+        self.cleared: Callable[[int], object] = _nobody
         self._doubted: dict[int, float] = {}
 
     def configure(self, settings: BrainSettings) -> None:
@@ -92,6 +96,7 @@ class Commanding:
 
     def believe(self, row: int, why: str, now: float) -> None:
         """What the node at `row` holds is believed from now on; for a start, that it holds what it held."""
+        self.cleared(row)
         held = self._rows.pop(row, None)
         self.on = bool(self._rows)
         if held is not None:
@@ -109,10 +114,26 @@ class Commanding:
 
     def leave(self, row: int) -> None:
         """The node is gone, or is not to be commanded any more."""
+        self.cleared(row)
         self._rows.pop(row, None)
         self._told.pop(row, None)
         self._doubted.pop(row, None)
         self.on = bool(self._rows)
+
+    # What is held there
+
+    def hold(self, row: int, link: int) -> None:
+        """Let nothing before this link be given up, nor the link."""
+        self._rows[row].tree.hold(link)
+
+    def let_go(self, row: int, link: int) -> None:
+        """Hold it no longer."""
+        self._rows[row].tree.let_go(link)
+
+    def cover(self, row: int, blocks: float) -> None:
+        """So many more of the blocks that are taken there hold links, and are counted with those."""
+        if row in self._covered:
+            self._covered[row] += blocks
 
     # Requests
 
@@ -189,6 +210,7 @@ class Commanding:
 
     def _put(self, row: int) -> None:
         """Command the node at `row`, which is taken to be empty: what it has beside that it may evict itself."""
+        self.cleared(row)
         held = self._rows[row] = Commanded(EVICTION_RULES[self._settings.cache.eviction], self._recompute(row))
         self._covered[row] = 0.0
         self._holds = {lease: hold for lease, hold in self._holds.items() if hold[0] != row}
@@ -204,3 +226,7 @@ class Commanding:
             return tokens * (cells.prefill_per_token[row] + cells.prefill_per_pair[row] * tokens * (depth + 0.5))
 
         return seconds
+
+
+def _nobody(_row: int) -> None:
+    """There is nobody to be told."""

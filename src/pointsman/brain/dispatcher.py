@@ -290,6 +290,16 @@ class Dispatcher:
         self.membership.settle(row, now)
         return self._pumped(models, now)
 
+    def pin(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:  # noqa: ARG002 - as all calls
+        """Have `nodes`, or all that obey, keep what they hold of the prompt. Raises BadRequest, NotFound, Conflict."""
+        self.placement.pinning.ask(request, nodes, self.estimates.size(request)[1])
+        return self._taken()
+
+    def unpin(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:
+        """Let them evict again what of the prompt is pinned. Raises BadRequest, NotFound, Conflict."""
+        self.placement.pinning.end(request, nodes, self.estimates.size(request)[1])
+        return self._pumped_all(now)
+
     def obeyed(self, report: Obeyed, now: float) -> list[Order]:
         """An instruction to a node that obeys ended. Repeating is harmless."""
         if self.placement.commanding.obeyed(report, now):

@@ -32,6 +32,7 @@ from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.sharing import Sent
 from pointsman.brain.model.view import Floats, Rows, View
 from pointsman.brain.observers import Observers
+from pointsman.brain.pinning import Pinning
 from pointsman.brain.policies.base import Policy
 from pointsman.brain.policies.pickers import every
 from pointsman.brain.policies.table import PolicyTable
@@ -72,6 +73,7 @@ class Placement:
         self.index = PrefixIndex()
         self.residency = Residency(fleet)
         self.commanding = Commanding(settings, fleet, self.index, self.pool, tell, out)
+        self.pinning = Pinning(fleet, self.index, self.pool, self.commanding)
         self.swapping = Swapping(fleet, self.commanding)
         self.hot = HotPrefixes(settings.cache.demand_memory_s)
         self._trust = Trust()

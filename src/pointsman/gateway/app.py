@@ -16,10 +16,11 @@ from typing import Any
 import msgspec
 
 from pointsman.brain.dispatcher import Dispatcher
+from pointsman.brain.model.commands import Pin, Unpin
 from pointsman.brain.model.errors import BadRequest, Stopping
 from pointsman.brain.model.facts import NodeChanged
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.brain.model.orders import Warm
+from pointsman.brain.model.orders import Instruct, Warm
 from pointsman.clock import Clock, unix_seconds
 from pointsman.gateway.access import Access
 from pointsman.gateway.commander import Commander
@@ -172,6 +173,17 @@ class Gateway:
             self._warmer.start(order, work)
         self.driver.execute([order for order in orders if order not in asked])
         return asked
+
+    def pin(self, path: str, data: bytes, nodes: Sequence[str], *, keep: bool) -> list[Instruct]:
+        """Have `nodes`, or all that obey, keep what they hold of the prompt of such a request, or no longer.
+
+        Raises PointsmanError.
+        """
+        request = self._front.work_of(path.encode(), data).request
+        ask = self.dispatcher.pin if keep else self.dispatcher.unpin
+        orders = ask(request, nodes, self._clock.now())
+        self.driver.execute(orders)
+        return [one for one in orders if isinstance(one, Instruct) and isinstance(one.commands[0], Pin | Unpin)]
 
     def node_changed(self, fact: NodeChanged) -> None:
         """To be subscribed to that fact: connections to a node that is gone are closed."""

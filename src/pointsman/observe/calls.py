@@ -175,6 +175,18 @@ class Warmed(_Call, frozen=True, tag="warmed"):
     now: float
 
 
+class Pin(_Call, frozen=True, tag="pin"):
+    request: Request
+    nodes: tuple[str, ...]
+    now: float
+
+
+class Unpin(_Call, frozen=True, tag="unpin"):
+    request: Request
+    nodes: tuple[str, ...]
+    now: float
+
+
 class Obeyed(_Call, frozen=True, tag="obeyed"):
     report: commands.Obeyed
     now: float
@@ -232,6 +244,8 @@ Call = (
     | Feedback
     | Warm
     | Warmed
+    | Pin
+    | Unpin
     | Obeyed
     | Allocate
     | Renew

@@ -16,9 +16,10 @@ from pointsman.brain.outsiders import OutsideLease
 
 
 class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """One node, in blocks of `block_tokens`. reserved + preallocated + cached + free = capacity, null where unknown.
+    """One node, in blocks of `block_tokens`; reserved + preallocated + pinned + cached + free = capacity.
 
-    `preallocated` are kept ready for classes of requests; `queued` are booked beyond what the engine can hold now.
+    What is unknown is null. `preallocated` are kept ready for classes of requests, `pinned` hold beginnings of prompts
+    that are not evicted; `queued` are booked beyond what the engine can hold now.
     `largest` is the largest request that would get its memory at once. `unused_tokens` are reserved by blocks that are
     not needed whole (internal fragmentation), `fragmentation` the share of free and cached blocks that no single
     request could have (external), 0..1.
@@ -31,6 +32,7 @@ class NodeMemory(msgspec.Struct, frozen=True, kw_only=True):
     capacity: int | None
     reserved: int
     preallocated: int
+    pinned: int
     cached: int
     free: int | None
     queued: int
@@ -49,6 +51,7 @@ class FleetMemory(msgspec.Struct, frozen=True, kw_only=True):
     capacity: int
     reserved: int
     preallocated: int
+    pinned: int
     cached: int
     free: int
     queued: int
@@ -107,7 +110,7 @@ def fleet(nodes: Iterable[NodeMemory], blocked: int) -> FleetMemory:
     known = [each for each in nodes if each.capacity is not None]
     sums = {
         name: sum(getattr(each, name) * each.block_tokens for each in known)
-        for name in ("capacity", "reserved", "preallocated", "cached", "free", "queued")
+        for name in ("capacity", "reserved", "preallocated", "pinned", "cached", "free", "queued")
     }
     largest = max((_largest(each) for each in known), default=0)
     available = sums["free"] + sums["cached"]
@@ -131,6 +134,7 @@ def _node(dispatcher: Dispatcher, row: int, unused: int) -> NodeMemory:
         capacity=_known(account.capacity),
         reserved=int(account.reserved),
         preallocated=int(account.preallocated),
+        pinned=int(account.pinned),
         cached=int(account.cached),
         free=_known(account.free),
         queued=int(account.queued),

@@ -165,6 +165,16 @@ class Journaled:
         self._write(calls.Warmed(warm, ok, now), orders)
         return orders
 
+    def pin(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:
+        orders = self._dispatcher.pin(request, nodes, now)
+        self._write(calls.Pin(request, tuple(nodes), now), orders)
+        return orders
+
+    def unpin(self, request: Request, nodes: Sequence[str], now: float) -> list[Order]:
+        orders = self._dispatcher.unpin(request, nodes, now)
+        self._write(calls.Unpin(request, tuple(nodes), now), orders)
+        return orders
+
     def obeyed(self, report: Obeyed, now: float) -> list[Order]:
         orders = self._dispatcher.obeyed(report, now)
         self._write(calls.Obeyed(report, now), orders)

@@ -124,3 +124,19 @@ async def test_an_engine_that_takes_no_orders_is_believed(world: World, stack: A
     ((labels, _),) = world.metrics.residency_changes.items()
     assert labels[1] == "believed"
     assert not world.metrics.kv_orders
+
+
+async def test_a_prompt_that_is_pinned_stays_cached_whatever_else_comes(world: World, stack: AsyncExitStack) -> None:
+    held = await engine(world, stack, BrainSettings())
+    client = await world.client()
+    assert (await client.ask(prompt("apple"), COMPLETIONS)).status == 200
+    body = json.dumps(prompt("apple")).encode()
+    (order,) = world.gateway.pin(COMPLETIONS, body, (), keep=True)
+    for subject in ("berry", "cedar", "daisy", "elder"):
+        assert (await client.ask(prompt(subject), COMPLETIONS)).status == 200
+    assert (await held.kv())["pinned"] > 100
+    again = json.loads((await client.ask(prompt("apple"), COMPLETIONS)).body)["usage"]
+    assert again["prompt_tokens_details"]["cached_tokens"] > 0.95 * again["prompt_tokens"]
+    assert world.gateway.pin(COMPLETIONS, body, (order.node.name,), keep=False)
+    await world.until(lambda: not world.dispatcher.placement.commanding._open)
+    assert (await held.kv())["pinned"] == 0

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient
 
+from pointsman.brain.model.commands import Pin, Unpin
 from pointsman.brain.model.node import NodeSpec
-from pointsman.brain.model.orders import Warm
+from pointsman.brain.model.orders import Instruct, Warm
 from pointsman.brain.model.reports import NodeReport
 
 from .conftest import Scene
@@ -74,3 +75,19 @@ async def test_a_prompt_is_sent_ahead_as_clients_would_send_it(scene: Scene, cli
     assert (answer.status, await answer.json()) == (202, [{"node": "b", "tokens": 192}])
     data = '{"model":"m","messages":[{"role":"system","content":"é"}]}'.encode()
     assert asked == [("/v1/chat/completions", data, ("b",))]
+
+
+async def test_a_prompt_is_kept_and_let_go(scene: Scene, client: TestClient[Any, Any]) -> None:
+    asked: list[Any] = []
+
+    def pin(path: str, data: bytes, nodes: Any, *, keep: bool) -> list[Instruct]:
+        asked.append((path, data, nodes, keep))
+        command = Pin((1, 2)) if keep else Unpin((2,))
+        return [Instruct(1, NodeSpec(url="http://b", id="b"), (command,))]
+
+    scene.services._pin = pin
+    wish = {"request": {"model": "m", "prompt": "a"}, "path": "/v1/completions"}
+    for path, keep, links in (("/cache/pin", True, 2), ("/cache/unpin", False, 1)):
+        answer = await client.post(path, json=wish)
+        assert (answer.status, await answer.json()) == (202, [{"node": "b", "links": links}])
+        assert asked[-1] == ("/v1/completions", b'{"model":"m","prompt":"a"}', (), keep)

@@ -42,6 +42,8 @@ EXAMPLES = [
     calls.Feedback(ClientReport(request="r", tenant="t", good=False, reason="gibberish"), 0.1),
     calls.Warm(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), ("a",), 0.1),
     calls.Warmed(1, True, 0.1),
+    calls.Pin(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), ("a",), 0.1),
+    calls.Unpin(Request(id="r", model="m", chain=Chain("bytes", [1], bytes_per_link=256)), (), 0.1),
     calls.Obeyed(Obeyed(number=1, ok=True, done=(Carried(blocks=2),), lost=(LINK,)), 0.1),
     calls.Allocate(MemoryWish(model="m", prompt_tokens=100), 0.1),
     calls.Renew("1f", 60.0, 0.1),

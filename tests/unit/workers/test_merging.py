@@ -86,7 +86,16 @@ def test_nothing_is_read_where_nobody_answers() -> None:
 
 
 def memory_of(node: str, **differs: int) -> NodeMemory:
-    usual = {"capacity": 100, "reserved": 10, "preallocated": 0, "cached": 20, "free": 70, "queued": 0, "largest": 90}
+    usual = {
+        "capacity": 100,
+        "reserved": 10,
+        "preallocated": 0,
+        "pinned": 0,
+        "cached": 20,
+        "free": 70,
+        "queued": 0,
+        "largest": 90,
+    }
     usual["unused_tokens"] = 5
     return NodeMemory(
         node=node, mode="believed", layout="paged", block_tokens=16, fragmentation=0.0, **(usual | differs)

@@ -6,7 +6,7 @@ where no node has one, all that costs is the question whether there are any.
 
 The engine itself decides what it evicts; `cached` is what the prefix index believes, cut to what live leases leave.
 What is neither reserved, nor kept ready for a class of requests, nor cached is free. The column of what is reserved
-counts what is kept ready, too: for all but that class it is taken.
+counts what is kept ready, too, as it is taken for all but that class, and what is pinned.
 """
 
 from collections.abc import Iterable
@@ -31,6 +31,7 @@ class Pool:
         self._specs: dict[int, NodeSpec] = {}
         self.arenas: dict[int, Arena] = {}
         self._aside: dict[int, int] = {}
+        self._pinned: dict[int, int] = {}
 
     def lay(self, row: int, spec: NodeSpec) -> None:
         """The node at `row` lays its memory out as `spec` says, in blocks of the size that its column says.
@@ -45,6 +46,7 @@ class Pool:
     def forget(self, row: int) -> None:
         """The node at `row` has left."""
         self.set_aside(row, 0)
+        self.set_pinned(row, 0)
         self._specs.pop(row, None)
         self.arenas.pop(row, None)
 
@@ -117,6 +119,19 @@ class Pool:
             self._cells.kv_reserved[row] += blocks - before
             self._fit_cached(row)
 
+    def pinned(self, row: int) -> int:
+        """Blocks of `row` that are kept for the beginnings of prompts that they hold. Only of pages."""
+        return self._pinned.get(row, 0)
+
+    def set_pinned(self, row: int, blocks: int) -> None:
+        """So many blocks of `row` are pinned from now on, in all."""
+        before = self._pinned.pop(row, 0)
+        if blocks:
+            self._pinned[row] = blocks
+        if blocks != before:
+            self._cells.kv_reserved[row] += blocks - before
+            self._fit_cached(row)
+
     def place(self, row: int, tokens: float) -> int:
         """Whether the layout of `row` has a place for `tokens`: NOW, LATER or NEVER. Pages always have."""
         arena = self.arenas.get(row)
@@ -127,8 +142,9 @@ class Pool:
         return self.arenas[row].place_without(self.blocks(row, tokens), leases)
 
     def cached(self, row: int, tokens: float) -> None:
-        """The index believes `tokens` of prefixes on `row`."""
-        self._cells.kv_cached[row] = tokens // self._cells.block_tokens[row]
+        """The index believes `tokens` of prefixes on `row`, those that are pinned among them."""
+        blocks = tokens // self._cells.block_tokens[row]
+        self._cells.kv_cached[row] = max(0.0, blocks - self._pinned.get(row, 0)) if self._pinned else blocks
         self._fit_cached(row)
 
     def account(self, row: int) -> Account:
@@ -139,11 +155,13 @@ class Pool:
         """
         cells, arena = self._cells, self.arenas.get(row)
         capacity, cached, aside = cells.kv_capacity[row], cells.kv_cached[row], float(self._aside.get(row, 0))
-        booked = cells.kv_reserved[row] - aside
+        pinned = float(self._pinned.get(row, 0))
+        booked = cells.kv_reserved[row] - aside - pinned
         if arena is None:
-            reserved = min(booked, capacity)
-            aside = min(aside, capacity - reserved)
-            free = capacity - reserved - aside - cached
+            pinned = min(pinned, capacity)
+            reserved = min(booked, capacity - pinned)
+            aside = min(aside, capacity - pinned - reserved)
+            free = capacity - pinned - reserved - aside - cached
             largest = free + cached
         else:
             reserved = float(arena.held)
@@ -154,6 +172,7 @@ class Pool:
             capacity=capacity,
             reserved=reserved,
             preallocated=aside,
+            pinned=pinned,
             cached=cached,
             free=free,
             queued=max(0.0, booked - reserved),

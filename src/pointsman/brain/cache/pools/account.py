@@ -4,15 +4,18 @@ import msgspec
 
 
 class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Blocks. reserved + preallocated + cached + free = capacity, whatever happens; `queued` waits beyond that.
+    """Blocks. reserved + preallocated + pinned + cached + free = capacity, whatever happens.
 
-    `preallocated` are kept ready for some requests. `largest` is the largest other request that would get its memory
+    `queued` are those that wait beyond that.
+    `preallocated` are kept ready for some requests, `pinned` hold beginnings of prompts for as long as is wanted.
+    `largest` is the largest other request that would get its memory
     now, what is cached being given up for it.
     """
 
     capacity: float
     reserved: float
     preallocated: float = 0.0
+    pinned: float = 0.0
     cached: float
     free: float
     queued: float
