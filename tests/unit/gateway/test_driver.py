@@ -82,13 +82,14 @@ def start(ticket: int, lease: int, attempt: int = 1) -> Start:
 def test_orders_reach_their_parties() -> None:
     drive, brain, _, _ = driver()
     first, second = Party(), Party()
-    brain.script = [[start(1, 11)], [Wait(2, 1)]]
+    one, other = start(1, 11), start(2, 12)
+    brain.script = [[one], [Wait(2, 1)]]
     assert drive.submit(REQUEST, first) == 1
     assert drive.submit(REQUEST, second) == 2
-    assert (first.heard, second.heard) == ([start(1, 11)], [])
-    brain.script = [[start(2, 12)]]
+    assert (first.heard, second.heard) == ([one], [])
+    brain.script = [[other]]
     assert drive.finished(1, 11, OK) is False
-    assert second.heard == [start(2, 12)]
+    assert second.heard == [other]
     assert drive.open_requests == 1
     drive.close(1, 11)
     assert "cancel" not in [call[0] for call in brain.calls], "the brain knows"

@@ -6,19 +6,9 @@ from pointsman.brain.model.commands import Command
 from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.sharing import Share
+from pointsman.brain.model.start import Start
 
-
-class Start(msgspec.Struct, frozen=True, gc=False):
-    """Send the ticket's request to `node` under `lease`; `attempt` counts from 1.
-
-    `first_token_s` is how long (seconds) the driver waits for the first token of a stream before it gives up.
-    """
-
-    ticket: int
-    lease: int
-    node: NodeSpec
-    attempt: int
-    first_token_s: float
+__all__ = ["Abort", "Instruct", "Order", "Probe", "Refuse", "Start", "Tell", "Wait", "Warm"]
 
 
 class Wait(msgspec.Struct, frozen=True, gc=False):
