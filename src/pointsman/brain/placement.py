@@ -456,7 +456,7 @@ def _check(answer: Choice | Hold, candidates: int) -> None:
     elif not isinstance(answer, Hold):
         raise TypeError(f"{answer!r} is neither a Choice nor a Hold")
     given = answer.given
-    if not (len(given) == candidates if isinstance(given, list) else given.shape == (candidates,)):
+    if not ((isinstance(given, list) or given.ndim == 1) and len(given) == candidates):
         raise ValueError(f"the scores are not {candidates} numbers, one per candidate")
     if not isinstance(answer.reason, str):
         raise TypeError(f"the reason is {answer.reason!r}, not a word")
