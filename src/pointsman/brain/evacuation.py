@@ -55,7 +55,7 @@ class Evacuation:
     def interrupt(self, lease_id: int, why: str, *, spares: bool = False) -> None:
         """Take one lease off its node. One that is unknown, or whose request must be left alone, stays as it is."""
         lease = self._leases.get(lease_id)
-        if lease is not None and may_interrupt(lease.ticket.interruptions):
+        if lease is not None and may_interrupt(lease.ticket.losses):
             self._out.append(Abort(lease.id, why, interrupts=True, spares=spares))
 
     def ask(self, lease_id: int, why: str) -> None:
@@ -76,7 +76,7 @@ class Evacuation:
         for lease in self._leases.values():
             ticket = lease.ticket
             begun = lease.row == row and lease.first_at is not None
-            if begun and ticket.request.resumable and may_interrupt(ticket.interruptions) and self._elsewhere(lease):
+            if begun and ticket.request.resumable and may_interrupt(ticket.losses) and self._elsewhere(lease):
                 self._out.append(Abort(lease.id, "node_down", interrupts=True, spares=True))
 
     def _elsewhere(self, lease: Lease) -> bool:

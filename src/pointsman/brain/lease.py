@@ -17,7 +17,7 @@ class Ticket:
     `output_tokens` are what its answer is expected to take, `reserve_tokens` what blocks are reserved for.
     `excluded` are the ids of the nodes that failed it, sorted, `failed_at` is when the last of them did. What was
     delivered before an interruption has moved from `output_tokens` to `prompt_tokens`, which is what the next node is
-    asked for; `delivered_tokens` says how much that is.
+    asked for; `delivered_tokens` says how much that is. All `interruptions` but the `losses` were for others' sake.
     """
 
     __slots__ = (
@@ -28,6 +28,7 @@ class Ticket:
         "id",
         "interruptions",
         "lease",
+        "losses",
         "output_tokens",
         "prompt_tokens",
         "request",
@@ -60,6 +61,7 @@ class Ticket:
         self.failed_at = now
         self.retrying = False
         self.interruptions = 0
+        self.losses = 0
         self.delivered_tokens = 0
 
 

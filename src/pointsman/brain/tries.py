@@ -29,7 +29,7 @@ class Tries:
     def allows(self, ticket: Ticket, lease: Lease, outcome: Outcome) -> bool:
         """Whether `ticket`, whose `lease` ended by `outcome`, goes to another node, be it one to wait for."""
         if interrupts(outcome):
-            again = goes_on(outcome, ticket.interruptions)
+            again = goes_on(outcome, ticket.interruptions if gave_way(outcome) else ticket.losses)
         else:
             again = self._budget.allows(outcome, ticket.attempts, len(self._tickets))
         return again and self._elsewhere(ticket, lease, outcome)
@@ -45,6 +45,7 @@ class Tries:
         """Make `ticket` ready for another node, in the budget or with what was delivered."""
         if interrupts(outcome):
             ticket.interruptions += 1
+            ticket.losses += not gave_way(outcome)
             ticket.delivered_tokens += outcome.new_tokens
             ticket.prompt_tokens += outcome.new_tokens
             ticket.output_tokens = max(1, ticket.output_tokens - outcome.new_tokens)

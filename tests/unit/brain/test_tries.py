@@ -2,7 +2,7 @@
 
 from tests.support.driver import TestDriver
 
-from pointsman.brain.life.resume import MOST_INTERRUPTIONS
+from pointsman.brain.life.resume import DEFRAGMENTED, MOST_INTERRUPTIONS
 from pointsman.brain.model.facts import FirstToken, Interrupted, Resumed
 from pointsman.brain.model.outcome import Outcome, Verdict
 
@@ -71,3 +71,16 @@ def test_it_is_told_of() -> None:
     assert (interrupted.node, interrupted.tokens, interrupted.cause, interrupted.resumed) == (first, 10, "reset", True)
     assert isinstance(resumed, Resumed)
     assert (resumed.node, resumed.tokens) == (driver.node(ticket), 10)
+
+
+def test_who_gave_way_for_others_still_goes_on_when_its_node_is_lost() -> None:
+    driver = driver_of("abcde")
+    ticket = driver.submit(stream=True)
+    for _ in range(MOST_INTERRUPTIONS):
+        gave = Outcome(verdict=Verdict.INTERRUPTED, reason=DEFRAGMENTED, delivered=True, resumable=True, new_tokens=1)
+        driver.finish(driver.lease_of(ticket), gave)
+    for _ in range(MOST_INTERRUPTIONS):
+        driver.finish(driver.lease_of(ticket), cut(1))
+        assert not driver.dispatcher.at_rest()
+    driver.finish(driver.lease_of(ticket), cut(1))
+    assert driver.dispatcher.at_rest()

@@ -1,8 +1,9 @@
-"""Which interrupted requests go on: a bound for each request, whatever interrupts it.
+"""Which interrupted requests go on: a bound for each request, and one for the nodes that it lost.
 
 An answer that was begun goes on if its driver knows what the client has and can ask for the rest; one of which nothing
 was delivered is simply sent again. Moving an answer costs a prefill of all there is of it, and its client a pause, so a
-request that was interrupted often enough is left alone, and ends with the next failure.
+request that was interrupted often enough is left alone. That it gave way to others does not count when its node is
+lost: who was moved three times goes on then, too.
 """
 
 from typing import Final
