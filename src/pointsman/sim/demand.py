@@ -21,6 +21,9 @@ NO_PREFIXES = "The trace does not tell which prompts begin alike, so nothing is 
 LINK_TOKENS = 64
 """Tokens a link of a dialogue's chain covers: about what 256 bytes are, the chunks of the gateway."""
 
+BLOCKS = 1 << 62
+"""Above all ids that traces and dialogues give to blocks, which mean something else for another size of them."""
+
 
 class Ask(Protocol):
     """One request. Sizes in tokens; `think_s`: seconds after the answer before it."""
@@ -41,10 +44,16 @@ class Ask(Protocol):
         ...
 
 
+def block_link(block: int) -> int:
+    """How a block of an engine is known in chains of tokens: by what no link of another chain is."""
+    return BLOCKS | block
+
+
 def token_chain(ask: Ask, block_tokens: int) -> Chain | None:
     """How engines with blocks of that size know the prompt, as if its tokens were known; None where nothing is."""
     runs = divided(ask.runs(block_tokens), 1, ask.prompt_tokens // block_tokens)
-    return Chain("blocks", ids_of(runs), float(block_tokens)) if runs else None
+    links = [block_link(block) for block in ids_of(runs)]
+    return Chain("blocks", links, float(block_tokens)) if links else None
 
 
 class TurnAsk(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from pointsman.brain.cache.following import Follower
 from pointsman.brain.model.kv_events import CacheChange, Cleared, KvBatch, KvEvent, Removed, Stored
 from pointsman.engine.kv_events import BlockRemoved, BlockStored, KvEventBatch
 from pointsman.engine.kv_events import KvEvent as EngineEvent
+from pointsman.sim.demand import block_link
 from pointsman.sim.loop import Loop, Rank
 from pointsman.workload.streams import stream
 
@@ -97,5 +98,8 @@ class Listener:
 
 def _event(event: EngineEvent) -> KvEvent:
     if isinstance(event, BlockStored):
-        return Stored(names=event.hashes, parent=event.parent)
-    return Removed(names=event.hashes) if isinstance(event, BlockRemoved) else Cleared()
+        parent = None if event.parent is None else block_link(event.parent)
+        return Stored(names=[block_link(block) for block in event.hashes], parent=parent)
+    if isinstance(event, BlockRemoved):
+        return Removed(names=[block_link(block) for block in event.hashes])
+    return Cleared()

@@ -8,14 +8,17 @@ import pytest
 from tests.support.simulated import experiment, journaled
 
 from pointsman.brain.model.kv_events import CacheChange
+from pointsman.brain.model.milestones import Ended
 from pointsman.engine.kv_events import BlockRemoved, BlockStored, KvEventBatch
-from pointsman.sim.experiment import Experiment, Stage
+from pointsman.sim.demand import Demand, Dialogue, RowAsk, block_link
+from pointsman.sim.experiment import Experiment, Stage, run
 from pointsman.sim.fleet import Node, NodeKind, nodes_of, reporting
 from pointsman.sim.generated import session_demand
 from pointsman.sim.incidents import Drain, Failure, Incidents
 from pointsman.sim.kv_events import EventDelays, Listener
 from pointsman.sim.loop import Loop, Rank
 from pointsman.workload.presets import WORKLOADS
+from pointsman.workload.rows import TraceRow
 
 FAILURE = Failure(node="small-1", begins_s=6.0, ends_s=9.0)
 
@@ -37,7 +40,9 @@ def told_and_held(stage: Stage) -> list[tuple[set[int], set[int]]]:
         for name, node in cluster.nodes.items():
             row = dispatcher.fleet.row_of[name]  # type: ignore[attr-defined]
             core = node._process._timeline.core  # type: ignore[attr-defined]
-            found.append((set(placement.residency.index._links[row]), set(core.pool._references)))
+            found.append(
+                (set(placement.residency.index._links[row]), {block_link(block) for block in core.pool._references})
+            )
     return found
 
 
@@ -102,4 +107,22 @@ def test_events_come_late_and_in_links_of_the_engines_blocks() -> None:
     told.publish(0, BlockStored((5, 6), None, 16), BlockRemoved((6,)))
     assert len(told.changes) == 1
     change = told.run()
-    assert (list(change.came), list(change.went), change.link_tokens, change.whole) == ([5, 6], [6], 16, True)
+    assert (list(change.came), list(change.went), change.link_tokens, change.whole) == (
+        [block_link(5), block_link(6)], [block_link(6)], 16, True
+    )  # fmt: skip
+
+
+def test_what_is_foretold_is_what_is_found() -> None:
+    """A trace's ids are small numbers, of blocks of any size: those of one must not be taken for those of another."""
+    rows = tuple(TraceRow(second * 1.0, 2048, 4, (46, 47, 48 + second, 90 + second), 512) for second in range(8))
+    demand = Demand(tuple(Dialogue(row.arrival_s, "", (RowAsk(row),)) for row in rows), "rows")
+    foretold: list[tuple[int, int | None]] = []
+    run(
+        experiment("fastest_completion", demand, nodes()),
+        lambda _second: None,
+        None,
+        {Ended: lambda fact: foretold.append((fact.overlap_tokens, fact.outcome.cached_tokens))},
+    )
+    assert len(foretold) == 8
+    assert all(overlap == cached for overlap, cached in foretold)
+    assert max(overlap for overlap, _ in foretold) == 1024
