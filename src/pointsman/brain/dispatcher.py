@@ -249,7 +249,7 @@ class Dispatcher:
     def kv_event(self, change: CacheChange, now: float) -> list[Order]:
         """A node told how its cache changed. Passed over for one that is unknown, or not known by what it tells."""
         row = self.fleet.row_of.get(change.node)
-        if row is not None and self.placement.reported(row, change):
+        if row is not None and self.placement.reported(row, change, now):
             self._tell(CacheReported(now, change))
         return self._taken()
 
@@ -398,6 +398,11 @@ class Dispatcher:
         names = self.models() if model is None else [model]
         rows = {row for name in names for row in self.fleet.candidates(name)[0].tolist()}
         return sum(self.fleet.states[row] is not NodeState.DOWN for row in rows)
+
+    def reporting(self) -> float:
+        """The share of nodes that report what they have cached, 0..1."""
+        residency = self.placement.residency
+        return len(residency.index.rows) / len(self.fleet.row_of) if residency.on else 0.0
 
     def standing(self) -> str:
         """How many nodes are in which state, for people: "2 down, 1 draining", or "none"."""

@@ -282,13 +282,13 @@ class Placement:
         if not self.residency.reports(row):
             self.pool.cached(row, 0.0)
 
-    def reported(self, row: int, change: CacheChange) -> bool:
+    def reported(self, row: int, change: CacheChange, now: float) -> bool:
         """Enter what a node tells of its cache; False for one that is not known by that."""
         if not self.residency.reports(row):
             return False
         if change.cleared:  # belief may be as wrong
             self.forget(row)
-        self.pool.cached(row, self.residency.change(row, change))
+        self.pool.cached(row, self.residency.change(row, change, now))
         return True
 
     def heard(self, row: int, report: NodeReport, now: float) -> None:

@@ -31,6 +31,7 @@ class Residency:
         self._fleet = fleet
         self._running: dict[int, Running] = {}
         self._tokens: dict[int, float] = {}
+        self._heard: dict[int, float] = {}
 
     def declare(self, row: int) -> None:
         """The node at `row` is new, or declared otherwise."""
@@ -47,14 +48,21 @@ class Residency:
         if self.index.tracks(row):
             self.index.remove(row)
             del self._tokens[row]
+            self._heard.pop(row, None)
         self.on = bool(self.index.rows)
 
     def reports(self, row: int) -> bool:
         """Whether the node at `row` reports."""
         return self.on and self.index.tracks(row)
 
-    def change(self, row: int, change: CacheChange) -> float:
+    def age(self, row: int, now: float) -> float | None:
+        """Seconds since the node at `row` was heard; None if it never was."""
+        heard = self._heard.get(row)
+        return None if heard is None else now - heard
+
+    def change(self, row: int, change: CacheChange, now: float) -> float:
         """Enter what the node at `row` reports; the tokens that it is known to hold now."""
+        self._heard[row] = now
         self.index.change(row, change)
         before = 0.0 if change.cleared else self._tokens[row]
         self._tokens[row] = before + change.link_tokens * (len(change.came) - len(change.went))

@@ -3,6 +3,7 @@
 import os
 import re
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal
 
@@ -103,9 +104,25 @@ def all_nodes(config: ServeConfig) -> tuple[NodeSpec, ...]:
             sized(node)
         except ValueError as error:
             raise ConfigError(f"nodes: {error}") from None
+        check_events(node, config.workers)
         if names[node.name] > 1:
             raise ConfigError(f"nodes: {node.name!r} is there more than once; give each an `id` of its own")
     return nodes
+
+
+def check_events(node: NodeSpec, workers: int) -> None:
+    """Whether the node's KV events can be heard, if it is to report. Raises ConfigError."""
+    who = f"nodes: {node.name!r}"
+    if node.residency != "reported":
+        if node.kv_events or node.kv_replay:
+            raise ConfigError(f'{who} has addresses of KV events: say `residency = "reported"` to go by them')
+        return
+    if not node.kv_events:
+        raise ConfigError(f"{who} is to report: give the address of its KV events as `kv_events`")
+    if node.kv_events.startswith("@") and workers > 1:
+        raise ConfigError(f"{who}: several workers cannot all bind {node.kv_events}; let the engine bind, and connect")
+    if find_spec("zmq") is None:
+        raise ConfigError(f"{who} is to report, which needs pyzmq: pip install 'pointsman[kv-events]'")
 
 
 def policy_table(config: ServeConfig) -> PolicyTable:

@@ -26,6 +26,7 @@ from pointsman.engine.api.intake import Intake
 from pointsman.engine.api.listener import Listener
 from pointsman.engine.api.metrics import EngineCollector, EngineMetrics, registry_of
 from pointsman.engine.api.plain import plain_application
+from pointsman.engine.api.publisher import Publisher
 from pointsman.engine.profile import BUILT_IN, Catalogue, EngineProfile, profile_of
 from pointsman.engine.settings import EngineConfig
 
@@ -43,8 +44,13 @@ def serve(engine: "Engine") -> int:
         uvloop.run(_serve(engine))
     except OSError as error:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or error
-        where = f"{engine.config.host}:{engine.config.port}"
+        where = error.filename or f"{engine.config.host}:{engine.config.port}"
         print(f"pointsman engine: cannot listen on {where}: {why}; --host and --port choose another", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name != "zmq":
+            raise
+        print("pointsman engine: --kv-events needs pyzmq: pip install 'pointsman[kv-events]'", file=sys.stderr)
         return 1
     return 0
 
@@ -63,17 +69,20 @@ class Engine:
     """A listening emulated engine, as an asynchronous context manager.
 
     Model and GPU are looked up in `catalogue`. Raises ValueError for settings that do not go together,
-    OSError for an audit log that cannot be written.
+    OSError for an audit log that cannot be written; when entered, for an address that cannot be had.
     """
 
     def __init__(self, config: EngineConfig, catalogue: Catalogue = BUILT_IN) -> None:
         self.config = config
         self.driver: Driver | None = None
+        self.publisher: Publisher | None = None
         self._profile = None if config.plain else profile_of(config, catalogue)
         self._audit = Audit(config.audit_log)
         self._listener = Listener(config.host, config.port)
 
     async def __aenter__(self) -> "Engine":
+        if self.config.kv_events:
+            self.publisher = Publisher(self.config.kv_events, self.config.kv_replay)
         application = plain_application(self.config) if self._profile is None else self._application(self._profile)
         # A client that goes away cancels its handler, which aborts its sequences.
         runner = web.AppRunner(
@@ -91,6 +100,9 @@ class Engine:
         await self._listener.close()
         if self.driver is not None:
             self.driver.stop()
+        if self.publisher is not None:
+            self.publisher.close()
+            self.publisher = None
         self._audit.close()
 
     @property
@@ -112,7 +124,7 @@ class Engine:
 
     def _application(self, profile: EngineProfile) -> web.Application:
         config, faults, metrics = self.config, FaultBoard(), EngineMetrics()
-        driver = self.driver = Driver(profile, WallClock(), config.time_scale, metrics)
+        driver = self.driver = Driver(profile, WallClock(), config.time_scale, metrics, self.publisher)
         intake = Intake(config, profile)
         registry = registry_of(EngineCollector(driver.core, metrics, intake.models[0], unix_seconds()))
         inference = Inference(intake, driver, faults, self._audit)

@@ -78,6 +78,7 @@ def profile_of(config: EngineConfig, catalogue: Catalogue = BUILT_IN) -> EngineP
         slowdown=1.0 / config.speed,
         overhead_seconds=config.overhead_ms / 1000,
         max_model_len=min(config.max_model_len or DEFAULT_MODEL_LEN, capacity),
+        kv_events=bool(config.kv_events),
     )
 
 

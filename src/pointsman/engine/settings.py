@@ -18,6 +18,7 @@ Port = Annotated[int, Meta(extra={"metavar": "PORT"})]
 Name = Annotated[str, Meta(extra={"metavar": "NAME"})]
 Names = Annotated[tuple[str, ...], Meta(extra={"metavar": "NAME,..."})]
 Key = Annotated[str, Meta(extra={"metavar": "KEY"})]
+Endpoint = Annotated[str, Meta(pattern=r"^$|^(tcp|ipc)://[!-~]+$", extra={"metavar": "ADDRESS"})]
 File = Annotated[str, Meta(extra={"metavar": "FILE"})]
 
 
@@ -66,6 +67,10 @@ class EngineConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     api_key: Annotated[Key | None, Meta(description="bearer token that clients must send")] = None
     shutdown_seconds: Annotated[float, Meta(description="after SIGTERM, for running requests to end", gt=0)] = 2.0
     audit_log: Annotated[File | None, Meta(description="file for the life of every request, as JSON lines")] = None
+    kv_events: Annotated[
+        Endpoint, Meta(description="address to publish KV events at, such as tcp://127.0.0.1:5557; needs pyzmq")
+    ] = ""
+    kv_replay: Annotated[Endpoint, Meta(description="address where they can be asked for again")] = ""
     plain: Annotated[bool, Meta(description="be a plain HTTP inference server instead")] = False
     plain_base_seconds: Annotated[float, Meta(description="plain: response time without load", ge=0)] = 0.1
     plain_slope_seconds: Annotated[float, Meta(description="plain: response time added at full load", ge=0)] = 0.9

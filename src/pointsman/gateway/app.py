@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from pointsman.brain.cache.chain import seed_for
+from pointsman.brain.cache.reported import Naming
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.model.commands import Pin, Unpin
 from pointsman.brain.model.errors import BadRequest, Stopping
@@ -29,7 +31,8 @@ from pointsman.gateway.deadlines import Deadlines
 from pointsman.gateway.driver import Driver
 from pointsman.gateway.exchange import Relaying
 from pointsman.gateway.front import Front
-from pointsman.gateway.intake import Intake
+from pointsman.gateway.intake import TOKEN_BLOCK, Intake
+from pointsman.gateway.kv_events import Listening
 from pointsman.gateway.origin import Origin
 from pointsman.gateway.probes import Probes
 from pointsman.gateway.routes import PlainRoute, route_table
@@ -37,6 +40,7 @@ from pointsman.gateway.server import Server
 from pointsman.gateway.settings import ClientTenant, Limits, Resuming, Timeouts
 from pointsman.gateway.targets import Targets
 from pointsman.gateway.tls import Certificates
+from pointsman.gateway.token_join import TokenJoin
 from pointsman.gateway.trusted_peers import TrustedPeers
 from pointsman.gateway.urgency import Urgency
 from pointsman.gateway.warmer import Warmer, beginning
@@ -86,8 +90,13 @@ class Gateway:
         self._deadlines = Deadlines(loop, clock)
         self._targets = Targets(clock, self._deadlines, timeouts, limits, settings.node_key, settings.node_tls)
         self._probes = Probes(self._targets, timeouts, clock, loop)
-        self.driver = Driver(dispatcher, clock, loop, self._probes.start)
+        self.driver = Driver(dispatcher, clock, loop, self._probe)
         self._probes.driver = self.driver
+        naming = Naming(seed_for(self.settings.chain_secret, "tokens"), TOKEN_BLOCK)
+        self._listening = Listening(loop, naming, self.driver.kv_event)
+        self._probes.told = self._listening.probed
+        self._join = TokenJoin(naming, self._listening.adapters)
+        self._probes.adapters = self._listening.adapters
         self._warmer = Warmer(self._targets, loop, self.driver.warmed)
         self.driver.warm = self._warmer.start
         self._commander = Commander(self._targets, loop, self.driver.obeyed)
@@ -190,6 +199,7 @@ class Gateway:
         if fact.after == NodeState.GONE:
             nodes = (node for node in self.dispatcher.fleet.specs if node is not None and node.name != fact.node)
             self._targets.keep(nodes)
+            self._listening.forget(fact.node)
 
     async def stop(self) -> None:
         """Gently: lame duck, then drain, then cut. Cancelling it goes straight to the cut."""
@@ -216,6 +226,11 @@ class Gateway:
         while self._server.connections and self._clock.now() < until:
             await asyncio.sleep(0.05)
         await self._end_requests()
+
+    def _probe(self, node: NodeSpec) -> None:
+        """Ask the node how it is, and hear what it reports: as it is declared now."""
+        self._listening.heed(node)
+        self._probes.start(node)
 
     def _close_listener(self) -> None:
         if self._listener is not None:
@@ -247,6 +262,7 @@ class Gateway:
                 settings.resuming or None,
                 Urgency({tenant.name: tenant for tenant in settings.tenants}),
                 self.continuing.trusts,
+                self._join,
             ),
             Relaying(self.driver, self._targets, self._deadlines, self._clock, settings.timeouts, self._loop),
             self._started_at,
@@ -270,6 +286,7 @@ class Gateway:
         self._close_listener()
         self._server.abort()
         self._probes.stop()
+        self._listening.stop()
         self.continuing.stop()
         self._warmer.stop()
         self._commander.stop()

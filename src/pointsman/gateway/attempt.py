@@ -14,6 +14,7 @@ from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
 from pointsman.gateway.answers import HELD_BACK, Answer, KeptAnswer, PlainAnswer, Progress
+from pointsman.gateway.ids_answer import telling_answer
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.settings import Timeouts
@@ -186,6 +187,8 @@ class Attempt(UpstreamSink):
         elif head.status in HELD_BACK:
             self._answer = KeptAnswer(head, work.id)
             self._deadline = min(self._deadline, self._now() + self._timeouts.between_tokens_s)
+        elif work.telling is not None and head.status == 200:
+            self._answer = telling_answer(head, self._reply, work, work.telling, self._owner)
         elif head.is_event_stream and (account := work.account()) is not None:
             self._answer = StreamAnswer(head, self._reply, work.id, account, self._owner, work.strip_usage)
         elif self._reply.promised:

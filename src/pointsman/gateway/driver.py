@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from pointsman.brain.model.commands import Obeyed
 from pointsman.brain.model.errors import PointsmanError
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Abort, Instruct, Order, Probe, Refuse, Start, Tell, Wait, Warm
 from pointsman.brain.model.outcome import CANCELLED, Outcome
@@ -56,6 +57,8 @@ class Brain(Protocol):
 
     def report(self, report: NodeReport, now: float) -> list[Order]: ...
 
+    def kv_event(self, change: CacheChange, now: float) -> list[Order]: ...
+
     def feedback(self, report: ClientReport, now: float) -> list[Order]: ...
 
     def warmed(self, warm: int, ok: bool, now: float) -> list[Order]: ...
@@ -73,6 +76,8 @@ class Brain(Protocol):
     def knows(self, model: str) -> bool: ...
 
     def models(self) -> list[str]: ...
+
+    def reporting(self) -> float: ...
 
     def available(self) -> int: ...
 
@@ -150,6 +155,10 @@ class Driver:
 
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._now()))
+
+    def kv_event(self, change: CacheChange) -> None:
+        """A node told how its cache changed."""
+        self.execute(self.dispatcher.kv_event(change, self._now()))
 
     def warmed(self, warm: int, ok: bool) -> None:
         """A warm-up ended, `ok` if its node computed it."""

@@ -16,6 +16,7 @@ from pointsman.gateway.announcer import wants_progress
 from pointsman.gateway.driver import Brain
 from pointsman.gateway.routes import Kind, Route
 from pointsman.gateway.settings import Resuming, Timeouts
+from pointsman.gateway.token_join import Telling, TokenJoin, asking_for_ids
 from pointsman.gateway.urgency import Urgency, ttft_slo
 from pointsman.gateway.work import Events, Work
 from pointsman.wire.http1.messages import RequestHead
@@ -44,7 +45,8 @@ class Intake:
     """Makes work of requests. Knows the fleet's models through `dispatcher`.
 
     `pools` are names under which nodes of plain inference are listed: no model that a client may ask for. `continues`
-    tells of a model whether its chats can go on by text.
+    tells of a model whether its chats can go on by text. `join` knows tokens of prompts, where
+    nodes report their caches.
     """
 
     def __init__(
@@ -57,11 +59,13 @@ class Intake:
         resuming: Resuming | None = None,
         urgency: Urgency | None = None,
         continues: Callable[[str], bool] = _never,
+        join: TokenJoin | None = None,
     ) -> None:
         self._dispatcher = dispatcher
         self._pools = pools
         self._resuming = resuming
         self._continues = continues
+        self._join = join
         self._now = clock.now
         self._urgency = urgency or Urgency({})
         self._total_s = timeouts.total_s
@@ -118,10 +122,23 @@ class Intake:
             data = with_salt(data, body, salt)
         if not ordinary:
             data = without_control(data, body)
-        return self._with_edits(route, head, data, body, name, request, expires)
+        telling = None
+        if self._join is not None and generates and (reporting := self._dispatcher.reporting()):
+            request = _known_by_tokens(request, prompt, self._join, salt)
+            if reporting == 1.0 and _EVENTS[route.kind] == "choices":
+                telling = self._join.telling(request, prompt, salt, data)
+        return self._with_edits(route, head, data, body, name, request, telling, expires)
 
     def _with_edits(
-        self, route: Route, head: RequestHead, data: bytes, body: Body, name: bytes, request: Request, expires: float
+        self,
+        route: Route,
+        head: RequestHead,
+        data: bytes,
+        body: Body,
+        name: bytes,
+        request: Request,
+        telling: Telling | None,
+        expires: float,
     ) -> Work:
         events = _EVENTS.get(route.kind, "unread")
         wants_ours = request.stream and events == "choices" and not asks_for_usage(body)
@@ -131,6 +148,8 @@ class Intake:
         if resumable is not None:
             request = msgspec.structs.replace(request, resumable=True)
             data = with_ids(resumable) if resumable.by_tokens else data
+        if telling is not None and not (resumable is not None and resumable.by_tokens):
+            data = asking_for_ids(data)
         return Work(
             id=name,
             head=head,
@@ -140,6 +159,7 @@ class Intake:
             strip_usage=wants_ours,
             events=events,
             asked=resumable,
+            telling=telling,
             tells_progress=request.stream and wants_progress(head.fields),
             expires=expires,
         )
@@ -201,3 +221,13 @@ class Intake:
         if not wish.isdigit() or len(wish) > _LONGEST_NUMBER or not int(wish):
             raise BadRequest("x-request-timeout-ms must be a whole number of milliseconds above 0")
         return min(int(wish) / 1000.0, self._total_s)
+
+
+def _known_by_tokens(request: Request, prompt: Prompt, join: TokenJoin, salt: bytes) -> Request:
+    """`request` with what is known of its prompt's tokens, if anything."""
+    ids, chain = prompt.token_ids, request.chain
+    if ids is not None:
+        known = join.of_ids(ids, request.model, salt)
+    else:
+        known = join.of_text(chain, prompt.size) if chain is not None else None
+    return request if known is None else msgspec.structs.replace(request, token_chain=known)

@@ -35,6 +35,7 @@ _UNKNOWN_PATH = (404, 405, 501)
 
 class _Model(msgspec.Struct):
     id: str
+    parent: msgspec.Raw = msgspec.Raw()
 
 
 class _Models(msgspec.Struct):
@@ -53,7 +54,8 @@ _decode_status = decoder(_Status)
 class Probes:
     """Runs at most one probe per node at a time, each in a task of its own: none waits for another's node.
 
-    `driver` is told how each ended; set it before the first probe.
+    `driver` is told how each ended; set it before the first probe. Then `told(node, started_at)` hears when the process
+    there began, and `adapters` has the models that nodes list as LoRA adapters of others.
     """
 
     def __init__(self, targets: Targets, timeouts: Timeouts, clock: Clock, loop: asyncio.AbstractEventLoop) -> None:
@@ -63,6 +65,8 @@ class Probes:
         self._loop = loop
         self._running: dict[str, asyncio.Task[None]] = {}
         self.driver: Driver | None = None
+        self.told: Callable[[str, float | None], object] = _nobody
+        self.adapters: set[str] = set()
 
     def configure(self, timeouts: Timeouts) -> None:
         """Be as patient as `timeouts` from now on."""
@@ -93,6 +97,7 @@ class Probes:
             report = self._bad(node, str(error) or "timeout", began)
         if self.driver is not None:
             self.driver.report(msgspec.structs.replace(report, flowing=self._flows(target, began)))
+            self.told(report.node, report.started_at)
 
     def _flows(self, target: Target, began: float) -> bool:
         """Whether answers to requests came from the node while it was probed, or shortly before the end of that."""
@@ -153,7 +158,10 @@ class Probes:
         if node.models:
             return node.models
         listed = _decoded(await self._maybe(target, "/v1/models"), _decode_models)
-        return tuple(model.id for model in listed.data) if listed else None
+        if listed is None:
+            return None
+        self.adapters.update(model.id for model in listed.data if bytes(model.parent).startswith(b'"'))
+        return tuple(model.id for model in listed.data)
 
     async def _reading(self, node: NodeSpec, target: Target) -> EngineReading:
         page = await self._maybe(target, "/metrics")
@@ -170,6 +178,10 @@ class Probes:
             return await fetch(target, path, self._timeouts.probe_s)
         except (ConnectFailed, FetchFailed, TimeoutError, OSError):
             return None
+
+
+def _nobody(_node: str, _started_at: float | None) -> None:
+    """There is nobody to be told."""
 
 
 def _decoded(body: bytes, decode: Callable[[bytes], Document]) -> Document | None:

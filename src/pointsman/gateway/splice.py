@@ -27,17 +27,32 @@ class Splice:
     """What the tries of one request share.
 
     `begun` once the client has something, `over` once it has the end; `continues` while a try is for the rest.
+    `strips`: token ids that the client has not asked for are taken out.
     """
 
-    __slots__ = ("_before", "_identity", "_reply", "_work", "asked", "begun", "continues", "delivered", "over")
+    __slots__ = (
+        "_before",
+        "_identity",
+        "_reply",
+        "_telling",
+        "_work",
+        "asked",
+        "begun",
+        "continues",
+        "delivered",
+        "over",
+        "strips",
+    )
 
     def __init__(self, work: Work, asked: Asked, reply: Reply) -> None:
         self._work = work
         self._reply = reply
         self.asked = asked
+        self.strips = (asked.by_tokens and not asked.shows_ids) or work.telling is not None
         self.begun = False
         self.over = False
         self.continues = False
+        self._telling = work.telling
         self._before = 0
         self._forget()
 
@@ -82,7 +97,10 @@ class Splice:
             event = self._identity.put_on(event, self._before)
         else:
             self._identity.learn(event)
-        return without_ids(event) if asked.by_tokens and not asked.shows_ids else event
+        if self._telling is not None and self.delivered.prompt_ids:
+            self._telling.told(self.delivered.prompt_ids)
+            self._telling = None
+        return without_ids(event) if self.strips else event
 
     def lost(self, verdict: Verdict, reason: str, status: int) -> Outcome:
         """How a try ends that leaves the answer without its end."""
@@ -124,7 +142,7 @@ class SplicedAnswer(StreamAnswer):
     def shortcut(self) -> Shortcut | None:
         """Events of the first node pass as they are, and are noted, unless they bring token ids."""
         shortcut = super().shortcut()
-        if shortcut is None or self._splice.asked.by_tokens or self._splice.continues:
+        if shortcut is None or self._splice.asked.by_tokens or self._splice.strips or self._splice.continues:
             return None
         return shortcut[0], self._noted
 

@@ -3,6 +3,7 @@
 from typing import Final, Literal
 
 from pointsman.brain.model.request import Request
+from pointsman.gateway.token_join import Telling
 from pointsman.wire.http1.messages import RequestHead
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 from pointsman.wire.openai.resumable import Asked
@@ -17,6 +18,7 @@ class Work:
     `strip_usage` tells that the usage chunk was our wish and is taken out of the client's stream. `events` says what an
     event stream in answer to it consists of: choices (chat, completions), typed events (responses, messages), or
     something that is passed on unread. `asked` is there if its stream can go on elsewhere when its node is lost.
+    `telling` is there if the node was asked for token ids that the client has not asked for.
     `tells_progress` if its client, who wants a stream, asked to be told where it stands while it waits.
     """
 
@@ -30,6 +32,7 @@ class Work:
         "id",
         "request",
         "strip_usage",
+        "telling",
         "tells_progress",
     )
 
@@ -44,6 +47,7 @@ class Work:
         strip_usage: bool = False,
         events: Events = "unread",
         asked: Asked | None = None,
+        telling: Telling | None = None,
         tells_progress: bool = False,
         expires: float,
     ) -> None:
@@ -55,6 +59,7 @@ class Work:
         self.strip_usage: Final = strip_usage
         self.events: Final = events
         self.asked: Final = asked
+        self.telling: Final = telling
         self.tells_progress: Final = tells_progress
         self.expires: Final = expires
 
@@ -69,6 +74,7 @@ class Work:
             strip_usage=self.strip_usage,
             events=self.events,
             asked=self.asked,
+            telling=self.telling,
             tells_progress=self.tells_progress,
             expires=self.expires,
         )

@@ -97,6 +97,13 @@ COUNTED = (
         "counter", "residency_changes", "node residency", "residency_changes",
         "Changes in how it is known what a node has cached, and declared ways that turned out not to be had.",
     ),
+    _family("counter", "kv_event_batches", "node", "kv_batches", "Batches of KV events heard of nodes that report."),
+    _family("counter", "kv_event_gaps", "node", "kv_gaps", "Times batches were missing, or could not be read."),
+    _family("counter", "kv_event_lost_batches", "node", "kv_lost", "Batches that no replay brought back."),
+    _family(
+        "counter", "kv_event_resets", "node", "kv_resets",
+        "Times all was forgotten that a node had reported: cleared, restarted, heard anew, or events lost.",
+    ),
     _family("counter", "panics", "model", "panics", "Times too few of a model's nodes were in use."),
     _family("counter", "policy_errors", "policy call", "policy_errors", "Exceptions raised by a policy."),
     _family(
@@ -144,6 +151,19 @@ PER_NODE = (
 )  # fmt: skip
 
 NODE_STATE = _family("gauge", "node_state", "node state", "state", "1 for the state the node is in.")
+NODE_RESIDENCY = _family(
+    "gauge", "node_residency", "node mode", "residencies", "1 for how it is known what the node has cached."
+)
+KV_EVENT_AGE = _family(
+    "gauge", "kv_event_age_seconds", "node", "event_ages", "How long ago a node that reports was heard last."
+)
+REPORTED_PROMPTS = _family(
+    "counter",
+    "reported_prompts",
+    "known",
+    "known_prompts",
+    "Requests placed on nodes that report, by whether their tokens were known (report) or not (belief).",
+)
 QUEUE_LENGTH = _family("gauge", "queue_length", "model", "queue", "Requests waiting for a node.")
 QUEUE_OLDEST = _family("gauge", "queue_oldest_seconds", "model", "oldest", "How long the oldest of these has waited.")
 PANIC = _family("gauge", "panic", "model", "panics", "1 while a model's requests go to all nodes that do not refuse.")
@@ -163,6 +183,9 @@ FAMILIES = (
     *PER_MODEL,
     *PER_NODE,
     NODE_STATE,
+    NODE_RESIDENCY,
+    KV_EVENT_AGE,
+    REPORTED_PROMPTS,
     QUEUE_LENGTH,
     QUEUE_OLDEST,
     PANIC,

@@ -29,7 +29,8 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
 
     `columns` holds whatever quantities the reader has, under the names of `families.PER_NODE`; `queues` the waiting
     requests per model, `oldest` how many seconds the first of them has waited, `panics` whether the model is in panic;
-    `index_entries` the prefix blocks known.
+    `index_entries` the prefix blocks known. `residencies` tell by node how its cache is known, `event_ages` how many
+    seconds ago those that report were heard; `known_prompts` count requests placed there by what was known of them.
     """
 
     nodes: Sequence[str] = ()
@@ -39,6 +40,9 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
     oldest: Mapping[str, float] = {}
     panics: Mapping[str, bool] = {}
     index_entries: int = 0
+    residencies: Mapping[str, str] = {}
+    event_ages: Mapping[str, float] = {}
+    known_prompts: Mapping[str, int] = {}
 
     def imbalance(self) -> float:
         """Standard deviation of load over the nodes that take work; 0 for fewer than two."""
@@ -52,6 +56,7 @@ class FleetReading(msgspec.Struct, frozen=True, kw_only=True):
 def read(dispatcher: Dispatcher, now: float) -> FleetReading:
     """The dispatcher's nodes and queues as they are `now`; changes nothing."""
     fleet = dispatcher.fleet
+    residency = dispatcher.placement.residency
     used = list(fleet.rows())
     rows = np.array(used, dtype=np.intp)
     columns = _columns(dispatcher, rows) | {"cap": fleet.cap[rows], "share": fleet.share[rows]}
@@ -63,6 +68,9 @@ def read(dispatcher: Dispatcher, now: float) -> FleetReading:
         oldest=oldest(dispatcher, now),
         panics={model: fleet.panics(model) for model in dispatcher.models()},
         index_entries=len(dispatcher.placement.index),
+        residencies={fleet.spec(row).name: fleet.spec(row).residency for row in used},
+        event_ages={fleet.spec(row).name: age for row in used if (age := residency.age(row, now)) is not None},
+        known_prompts={"report": residency.by_report, "belief": residency.by_belief} if residency.on else {},
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pointsman.brain.life.resume import EMPTIED
 from pointsman.brain.model.facts import (
+    CacheReported,
     Decided,
     Emptied,
     Ended,
@@ -105,6 +106,10 @@ class Metrics:
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
         self.feedback: Counts = defaultdict(int)
+        self.kv_batches: Counts = defaultdict(int)
+        self.kv_gaps: Counts = defaultdict(int)
+        self.kv_lost: Counts = defaultdict(int)
+        self.kv_resets: Counts = defaultdict(int)
         self.warmups: Counts = defaultdict(int)
         self.warmup_tokens: Counts = defaultdict(int)
         self.kv_orders: Counts = defaultdict(int)
@@ -136,6 +141,7 @@ class Metrics:
             ProbeFailed: self._probe_failed,
             LoadUnknown: self._load_unknown,
             FedBack: self._fed_back,
+            CacheReported: self._cache_reported,
             PanicChanged: self._panic_changed,
             PolicyChanged: self._policy_changed,
             PolicyRaised: self._policy_raised,
@@ -294,6 +300,14 @@ class Metrics:
         word = "good" if fact.report.good else "bad" if fact.counted else "late"
         self.feedback[fact.node, word] += 1
 
+    def _cache_reported(self, fact: CacheReported) -> None:
+        change = fact.change
+        node = (change.node,)
+        self.kv_batches[node] += change.batches
+        self.kv_gaps[node] += change.gaps
+        self.kv_lost[node] += change.lost
+        self.kv_resets[node] += change.cleared
+
     def _panic_changed(self, fact: PanicChanged) -> None:
         self.panics[(fact.model,)] += fact.panic
 
@@ -303,9 +317,12 @@ class Metrics:
     def _policy_changed(self, fact: PolicyChanged) -> None:
         self.policy_changes[fact.scope, fact.policy] += 1
 
+    def _kv(self) -> tuple[Counts, ...]:
+        return self.kv_batches, self.kv_gaps, self.kv_lost, self.kv_resets
+
     def _forget(self, node: str) -> None:
         series: defaultdict[tuple[str, ...], Any]
-        first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback)
+        first = (self.transitions, self.probe_failures, self.load_unknown, self.feedback, *self._kv())
         second = (self.lanes, self._requests, self._tries, self.interruptions, self.room_made)
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:

@@ -98,9 +98,11 @@ def reading(readings: Sequence[FleetReading], sums: Sums) -> FleetReading:
     queues: Counter[str] = Counter()
     panics: dict[str, bool] = {}
     oldest: dict[str, float] = {}
+    known: Counter[str] = Counter()
     for each in readings:
         oldest |= {model: max(since, oldest.get(model, 0.0)) for model, since in each.oldest.items()}
         queues.update(each.queues)
+        known.update(each.known_prompts)
         panics |= {model: panic or panics.get(model, False) for model, panic in each.panics.items()}
         for position, name in enumerate(each.nodes):
             row = {column: values[position] for column, values in each.columns.items()}
@@ -114,8 +116,19 @@ def reading(readings: Sequence[FleetReading], sums: Sums) -> FleetReading:
         queues=queues,
         oldest=oldest,
         panics=panics,
+        residencies={node: mode for each in readings for node, mode in each.residencies.items()},
+        event_ages=_greatest(each.event_ages for each in readings),
+        known_prompts=known,
         index_entries=max((each.index_entries for each in readings), default=0),
     )
+
+
+def _greatest(maps: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The greatest value of each name."""
+    found: dict[str, float] = {}
+    for each in maps:
+        found |= {name: max(value, found.get(name, value)) for name, value in each.items()}
+    return found
 
 
 def most(labels: Sequence[Label]) -> Label:

@@ -108,6 +108,15 @@ def test_what_is_cached_is_what_is_reported() -> None:
     assert driver.dispatcher.placement.pool.account(0).cached == 9
 
 
+def test_it_is_known_when_a_node_was_heard() -> None:
+    driver = driver_of(1)
+    residency = driver.dispatcher.placement.residency
+    assert residency.age(0, 5.0) is None
+    driver.now = 3.0
+    tell(driver, "n0", 101)
+    assert residency.age(0, 5.0) == 2.0
+
+
 def test_requests_are_counted_by_what_was_known_of_them() -> None:
     driver = driver_of(1)
     driver.submit(tokens=64, chain=PROMPT, token_chain=KNOWN)

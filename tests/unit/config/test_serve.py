@@ -3,10 +3,13 @@
 import argparse
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.request import Request
+from pointsman.config import serve
 from pointsman.config.flags import ConfigError, add_flags, load
 from pointsman.config.serve import (
     API_KEYS_VARIABLE,
@@ -206,3 +209,29 @@ def test_a_key_for_the_nodes_fits_a_header() -> None:
 def test_a_block_in_mib_that_cannot_be_is_told(tmp_path: Path, node: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         all_nodes(config_of(f'[[nodes]]\nurl = "http://a"\n{node}\n', tmp_path))
+
+
+REPORTS: dict[str, Any] = {"url": "http://a", "residency": "reported", "kv_events": "tcp://a:5557"}
+
+
+@pytest.mark.parametrize(
+    ("node", "workers", "why"),
+    [
+        ({"kv_events": ""}, 1, "give the address of its KV events as `kv_events`"),
+        ({"residency": "believed"}, 1, 'say `residency = "reported"` to go by them'),
+        ({"kv_events": "@tcp://a:5557"}, 2, "several workers cannot all bind"),
+        ({}, 1, r"needs pyzmq: pip install 'pointsman\[kv-events\]'"),
+    ],
+)
+def test_what_keeps_a_node_from_reporting(
+    node: dict[str, Any], workers: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=why):
+        all_nodes(ServeConfig(nodes=(NodeSpec(**REPORTS | node),), workers=workers))
+
+
+def test_a_node_that_can_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "find_spec", lambda _: object())
+    nodes = (NodeSpec(**REPORTS | {"kv_events": "@tcp://*:5557"}), NodeSpec(url="http://b"))
+    assert all_nodes(ServeConfig(nodes=nodes)) == nodes

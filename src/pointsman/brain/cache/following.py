@@ -34,7 +34,8 @@ class Follower:
         self.batches = self.gaps = self.lost = 0
         self._replays = replays
         self._waiting: list[KvBatch] = []
-        self._told = 0, 0
+        self._told = 0, 0, 0
+        self._whole = False
         self._started_at: float | None = None
 
     def begin(self) -> int | None:
@@ -99,10 +100,12 @@ class Follower:
 
     def change(self) -> CacheChange | None:
         """What is to be told of it since the last time, if anything."""
-        batches, lost = self.batches - self._told[0], self.lost - self._told[1]
-        self._told = self.batches, self.lost
-        change = self.cache.change(batches, lost)
-        news = change.came or change.went or change.cleared or lost or batches
+        counts = self.batches, self.gaps, self.lost
+        batches, gaps, lost = (now - before for now, before in zip(counts, self._told, strict=True))
+        self._told = counts
+        change = self.cache.change(batches, gaps, lost)
+        news = change.came or change.went or change.cleared or batches or gaps or lost or change.whole != self._whole
+        self._whole = change.whole
         return change if news else None
 
     def _ask(self) -> int | None:

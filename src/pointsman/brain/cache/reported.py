@@ -103,7 +103,7 @@ class ReportedCache:
         elif isinstance(event, Cleared):
             self.forget(whole=True)
 
-    def change(self, batches: int = 0, lost: int = 0) -> CacheChange:
+    def change(self, batches: int = 0, gaps: int = 0, lost: int = 0) -> CacheChange:
         """What happened since this was asked last."""
         change = CacheChange(
             node=self.node,
@@ -112,6 +112,7 @@ class ReportedCache:
             cleared=self._cleared,
             whole=self.whole,
             batches=batches,
+            gaps=gaps,
             lost=lost,
         )
         self._came, self._went, self._cleared = [], [], False

@@ -56,8 +56,8 @@ class CacheChange(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defa
     """How what `node` is known to hold changed: first all is forgotten if `cleared`, then links came, then went.
 
     A link is `link_tokens` tokens; one that came twice is held until it went twice. `whole`: what was told since the
-    start is all that the node holds; else it may hold more, that was there before. `batches` were heard for this, and
-    `lost` missed.
+    start is all that the node holds; else it may hold more, that was there before. `batches` were heard for this;
+    there were `gaps` between them, and `lost` of what was missing is missing for good.
     """
 
     node: str
@@ -67,4 +67,5 @@ class CacheChange(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defa
     whole: bool = False
     link_tokens: int = 16
     batches: int = 0
+    gaps: int = 0
     lost: int = 0

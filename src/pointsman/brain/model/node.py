@@ -14,7 +14,7 @@ _LONGEST_ID = 256  # characters
 _LONGEST_URL = 2048
 
 AtLeastOne = Annotated[int, Meta(ge=1, le=MOST)]
-Endpoint = Annotated[str, Meta(pattern=r"^$|^(tcp|ipc)://[!-~]+$", max_length=_LONGEST_URL)]
+Endpoint = Annotated[str, Meta(pattern=r"^$|^@?(tcp|ipc)://[!-~]+$", max_length=_LONGEST_URL)]
 Id = Annotated[str, Meta(pattern=_PRINTABLE, max_length=_LONGEST_ID)]
 Weight = Annotated[float, Meta(gt=0, le=HEAVIEST)]
 Rank = Annotated[int, Meta(ge=0, le=MOST)]

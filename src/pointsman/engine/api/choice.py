@@ -45,6 +45,7 @@ class Choice:
         "sequence",
         "stop_reason",
         "submitted_at",
+        "texts",
     )
 
     def __init__(
@@ -55,8 +56,12 @@ class Choice:
         ending: Ending,
         tail: tuple[bytes, int],
         block_size: int,
+        texts: dict[int, bytes] | None = None,
     ) -> None:
-        """`tail` is what of the prompt stands behind its last full block: the bytes and how many tokens they are."""
+        """`tail` is what of the prompt stands behind its last full block: the bytes and how many tokens they are.
+
+        `texts`: the bytes of its blocks by their hashes, to which those of the answer are added, where they are told.
+        """
         self.index = index
         self.sequence = sequence
         self.finish_reason: str | None = None
@@ -64,6 +69,7 @@ class Choice:
         self.sent_tokens = 0
         self.last_token_at = 0.0
         self.submitted_at = 0.0  # when the API server got the request, in engine seconds
+        self.texts = texts
         self._writer = writer
         self._ending = ending
         self._pending = bytearray()
@@ -110,6 +116,8 @@ class Choice:
         if self._tail_tokens == self._block_size:
             hashes = self.sequence.hashes
             hashes.append(xxh3_64_intdigest(self._tail, hashes[-1] if hashes else 0))
+            if self.texts is not None:
+                self.texts[hashes[-1]] = bytes(self._tail)
             self._tail, self._tail_tokens = b"", 0
 
     def _cut_at_stop(self) -> None:

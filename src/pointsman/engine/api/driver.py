@@ -9,6 +9,7 @@ from pointsman.clock import Clock
 from pointsman.engine.api.choice import Choice
 from pointsman.engine.api.job import Job
 from pointsman.engine.api.metrics import EngineMetrics
+from pointsman.engine.api.publisher import Publisher
 from pointsman.engine.core import StepResult
 from pointsman.engine.profile import EngineProfile
 from pointsman.engine.timeline import Timeline
@@ -22,10 +23,19 @@ class Driver:
     Timers may be late; events still get the moments they were due, so the engine's time does not drift.
     """
 
-    def __init__(self, profile: EngineProfile, clock: Clock, time_scale: float, metrics: EngineMetrics) -> None:
+    def __init__(
+        self,
+        profile: EngineProfile,
+        clock: Clock,
+        time_scale: float,
+        metrics: EngineMetrics,
+        publisher: Publisher | None = None,
+    ) -> None:
         self.profile = profile
         self.core = profile.core()
         self.metrics = metrics
+        self._publisher = publisher
+        self._left: list[Choice] = []
         self._clock = clock
         self._began = clock.now()
         self.scale = time_scale
@@ -56,6 +66,7 @@ class Driver:
         aborted = False
         for choice in job.choices:
             if self._owners.pop(choice.sequence.key, None) is not None:
+                self._left.append(choice)
                 aborted |= self._timeline.abort(choice.sequence, now)
                 self.metrics.aborted()
         self._arm()
@@ -108,6 +119,9 @@ class Driver:
             self._timer = asyncio.get_running_loop().call_later(rounded, self._wake)
 
     def _deliver(self, now: float, result: StepResult) -> None:
+        if self._publisher is not None and result.kv_events is not None:
+            self._publisher.publish(result.kv_events, self._text_of)
+        self._left.clear()
         woken: dict[int, Job] = {}
         for sequence in result.emitted:
             job, choice = self._owners[sequence.key]
@@ -121,3 +135,10 @@ class Driver:
                 self.metrics.finished(choice, now)
         for job in woken.values():
             job.wake()
+
+    def _text_of(self, block: int) -> bytes:
+        """The text of a block that a sequence has just stored; the sequence may have been aborted since."""
+        for choice in (*(choice for _, choice in self._owners.values()), *self._left):
+            if choice.texts is not None and block in choice.texts:
+                return choice.texts[block]
+        raise LookupError(f"no sequence has block {block}")

@@ -36,11 +36,12 @@ def decoder(kind: type[Body]) -> Callable[[bytes], Body]:
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A prompt cut into blocks: the hashes of full ones, and what is left behind them."""
+    """A prompt cut into blocks: full ones and their hashes, and what is left behind them."""
 
     raw: bytes
     tokens: int
     hashes: list[int]
+    blocks: list[bytes]
     tail: bytes
     tail_tokens: int
 
@@ -56,7 +57,7 @@ class Prompt(msgspec.Struct, frozen=True):
             blocks.pop()
         else:
             tail = b""
-        return cls(raw, len(blocks) * block_size + tail_tokens, chain(blocks), tail, tail_tokens)
+        return cls(raw, len(blocks) * block_size + tail_tokens, chain(blocks), blocks, tail, tail_tokens)
 
 
 class Intake:
@@ -118,9 +119,9 @@ class Intake:
         limit = self._token_limit(prompt, body, ending)
         sequence = Sequence(key, prompt.tokens, limit, prompt.hashes.copy(), body.priority or 0)
         writer = Writer(prompt.raw, self._config.mean_output_tokens, variant)
-        return Choice(
-            index, sequence, writer, ending, (prompt.tail, prompt.tail_tokens), self._profile.limits.block_size
-        )
+        texts = dict(zip(prompt.hashes, prompt.blocks, strict=True)) if self._profile.kv_events else None
+        tail = prompt.tail, prompt.tail_tokens
+        return Choice(index, sequence, writer, ending, tail, self._profile.limits.block_size, texts)
 
     def _token_limit(self, prompt: Prompt, body: GenerationRequest, ending: Ending) -> int:
         """How many tokens the answer may have. Raises ApiError if prompt and answer exceed the model's length."""
