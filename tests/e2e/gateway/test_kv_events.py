@@ -150,7 +150,7 @@ async def test_an_engine_that_comes_back_is_known_from_its_beginning(fleet: Flee
     events, replay, port = old.publisher.address, old.publisher.replay_address, old.port
     await old.__aexit__()
     options = FAST | {"port": port, "kv_events": events, "kv_replay": replay}
-    fleet.engines[0] = engine = await fleet.stack.enter_async_context(Engine(EngineConfig(**options)))
+    fleet.engines[0] = engine = await fleet.stack.enter_async_context(Started(options))
     async with aiohttp.ClientSession() as session:
         body = {"model": "m", "prompt": IDS[:50], "max_tokens": 2}
         async with session.post(f"http://127.0.0.1:{engine.port}/v1/completions", json=body) as response:
@@ -159,6 +159,24 @@ async def test_an_engine_that_comes_back_is_known_from_its_beginning(fleet: Flee
     index = fleet.world.dispatcher.placement.residency.index
     await fleet.world.until(lambda: index.held(0) == 3)
     assert index.whole == {0}
+
+
+class Started:
+    """An engine whose addresses are free only when ZMQ has let go of them, in a thread of its own."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.engine = Engine(EngineConfig(**options))
+
+    async def __aenter__(self) -> Engine:
+        async with asyncio.timeout(5.0):
+            while True:
+                try:
+                    return await self.engine.__aenter__()
+                except OSError:
+                    await asyncio.sleep(0.05)
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.engine.__aexit__()
 
 
 async def test_a_node_that_leaves_is_listened_to_no_more(fleet: Fleet) -> None:
