@@ -399,11 +399,6 @@ class Dispatcher:
         rows = {row for name in names for row in self.fleet.candidates(name)[0].tolist()}
         return sum(self.fleet.states[row] is not NodeState.DOWN for row in rows)
 
-    def reporting(self) -> float:
-        """The share of nodes that report what they have cached, 0..1."""
-        residency = self.placement.residency
-        return len(residency.index.rows) / len(self.fleet.row_of) if residency.on else 0.0
-
     def standing(self) -> str:
         """How many nodes are in which state, for people: "2 down, 1 draining", or "none"."""
         return self.fleet.standing()

@@ -51,6 +51,10 @@ class Residency:
             self._heard.pop(row, None)
         self.on = bool(self.index.rows)
 
+    def share(self) -> float:
+        """The share of nodes that report, 0..1."""
+        return len(self.index.rows) / len(self._fleet.row_of) if self.on else 0.0
+
     def reports(self, row: int) -> bool:
         """Whether the node at `row` reports."""
         return self.on and self.index.tracks(row)

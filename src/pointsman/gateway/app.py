@@ -95,7 +95,7 @@ class Gateway:
         naming = Naming(seed_for(self.settings.chain_secret, "tokens"), TOKEN_BLOCK)
         self._listening = Listening(loop, naming, self.driver.kv_event)
         self._probes.told = self._listening.probed
-        self._join = TokenJoin(naming, self._listening.adapters)
+        self._join = TokenJoin(naming, self._listening.adapters, dispatcher.placement.residency.share)
         self._probes.adapters = self._listening.adapters
         self._warmer = Warmer(self._targets, loop, self.driver.warmed)
         self.driver.warm = self._warmer.start

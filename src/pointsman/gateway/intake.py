@@ -123,7 +123,7 @@ class Intake:
         if not ordinary:
             data = without_control(data, body)
         telling = None
-        if self._join is not None and generates and (reporting := self._dispatcher.reporting()):
+        if self._join is not None and generates and (reporting := self._join.reporting()):
             request = _known_by_tokens(request, prompt, self._join, salt)
             if reporting == 1.0 and _EVENTS[route.kind] == "choices":
                 telling = self._join.telling(request, prompt, salt, data)

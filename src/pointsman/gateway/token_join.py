@@ -6,7 +6,7 @@ answer again (`ids_answer.py`) and remembered beside the prompt's bytes (`brain/
 
 import re
 import struct
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Final
 
 import msgspec
@@ -45,9 +45,13 @@ class Telling(msgspec.Struct, frozen=True, gc=False):
 
 
 class TokenJoin:
-    """What is known of prompts' tokens. `adapters` are the models that are LoRA adapters."""
+    """What is known of prompts' tokens. `adapters` are the models that are LoRA adapters.
 
-    def __init__(self, naming: Naming, adapters: Container[str]) -> None:
+    `reporting()` is the share of nodes that report their caches: without any, nobody need ask here.
+    """
+
+    def __init__(self, naming: Naming, adapters: Container[str], reporting: Callable[[], float]) -> None:
+        self.reporting = reporting
         self._naming = naming
         self._adapters = adapters
         self._joined = Joined()

@@ -106,10 +106,7 @@ class Metrics:
         self.probe_failures: Counts = defaultdict(int)
         self.load_unknown: Counts = defaultdict(int)
         self.feedback: Counts = defaultdict(int)
-        self.kv_batches: Counts = defaultdict(int)
-        self.kv_gaps: Counts = defaultdict(int)
-        self.kv_lost: Counts = defaultdict(int)
-        self.kv_resets: Counts = defaultdict(int)
+        self.kv_batches, self.kv_gaps, self.kv_lost, self.kv_resets = _no_events()
         self.warmups: Counts = defaultdict(int)
         self.warmup_tokens: Counts = defaultdict(int)
         self.kv_orders: Counts = defaultdict(int)
@@ -327,3 +324,8 @@ class Metrics:
         for series, place in [*((each, 0) for each in first), *((each, 1) for each in second)]:
             for labels in [labels for labels in series if labels[place] == node]:
                 del series[labels]
+
+
+def _no_events() -> tuple[Counts, Counts, Counts, Counts]:
+    """Counts of KV events, by node: batches, gaps between them, batches lost, and resets."""
+    return defaultdict(int), defaultdict(int), defaultdict(int), defaultdict(int)

@@ -32,7 +32,7 @@ def known(join: TokenJoin, text: bytes = TEXT) -> list[int]:
 
 
 def test_what_an_answer_told_is_known_of_the_next_prompt_like_it() -> None:
-    join = TokenJoin(NAMING, set())
+    join = TokenJoin(NAMING, set(), lambda: 1.0)
     assert known(join) == []
     ask(join).told(json.dumps(IDS).encode())
     assert known(join) == NAMING.chain(IDS)
@@ -40,7 +40,7 @@ def test_what_an_answer_told_is_known_of_the_next_prompt_like_it() -> None:
 
 
 def test_it_is_not_asked_again_until_much_is_new() -> None:
-    join = TokenJoin(NAMING, set())
+    join = TokenJoin(NAMING, set(), lambda: 1.0)
     ask(join).told(json.dumps(IDS).encode())
     assert ask(join) is None
     assert ask(join, TEXT + b"x" * 200) is None
@@ -55,11 +55,11 @@ def test_it_is_not_asked_again_until_much_is_new() -> None:
     ],
 )
 def test_images_and_clients_that_ask_themselves_are_left_alone(data: bytes) -> None:
-    assert ask(TokenJoin(NAMING, set()), data=data) is None
+    assert ask(TokenJoin(NAMING, set(), lambda: 1.0), data=data) is None
 
 
 def test_short_prompts_and_token_ids_need_no_asking() -> None:
-    join = TokenJoin(NAMING, set())
+    join = TokenJoin(NAMING, set(), lambda: 1.0)
     assert ask(join, b"short") is None
     what, _ = request()
     assert join.telling(what, Prompt(token_ids=IDS, size=500), b"", b"{}") is None
@@ -67,11 +67,11 @@ def test_short_prompts_and_token_ids_need_no_asking() -> None:
 
 def test_parts_of_text_and_tools_are_text() -> None:
     data = b'{"messages":[{"content":[{"type":"text","text":"a"}]}],"tools":[{"type":"function"}]}'
-    assert ask(TokenJoin(NAMING, set()), data=data) is not None
+    assert ask(TokenJoin(NAMING, set(), lambda: 1.0), data=data) is not None
 
 
 def test_adapter_and_salt_are_part_of_the_key() -> None:
-    join = TokenJoin(NAMING, {"lora"})
+    join = TokenJoin(NAMING, {"lora"}, lambda: 1.0)
     chains = [
         join.of_ids(IDS, model, salt) for model, salt in (("m", b""), ("lora", b""), ("m", b'"s"'), ("lora", b'"s"'))
     ]
@@ -83,7 +83,7 @@ def test_adapter_and_salt_are_part_of_the_key() -> None:
 
 @pytest.mark.parametrize("told", [b"[-1]", b"[1.5]", b"{}", b"[18446744073709551616]", b"["])
 def test_what_are_no_token_ids_teaches_nothing(told: bytes) -> None:
-    join = TokenJoin(NAMING, set())
+    join = TokenJoin(NAMING, set(), lambda: 1.0)
     ask(join).told(told)
     assert known(join) == []
 

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pointsman.brain.model.facts import (
+    CacheReported,
     FedBack,
     Interrupted,
     LoadUnknown,
@@ -15,6 +16,7 @@ from pointsman.brain.model.facts import (
     Refused,
     Resumed,
 )
+from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.reports import ClientReport
 from pointsman.brain.model.request import Request
@@ -187,3 +189,13 @@ def test_what_was_expected_is_held_against_what_came() -> None:
     assert (metrics.expected["m"].total, sum(metrics.expected["m"].counts)) == (10.0, 2)
     assert (metrics.expected_errors["m"].total, sum(metrics.expected_errors["m"].counts)) == (1.0, 1)
     assert not metrics._due
+
+
+def test_kv_events_are_counted_by_node_until_it_is_gone() -> None:
+    metrics = Metrics()
+    metrics(CacheReported(1.0, CacheChange(node="n", came=[1], batches=3, gaps=1, lost=2, cleared=True)))
+    metrics(CacheReported(2.0, CacheChange(node="n", batches=1)))
+    counts = (metrics.kv_batches, metrics.kv_gaps, metrics.kv_lost, metrics.kv_resets)
+    assert [dict(each) for each in counts] == [{("n",): 4}, {("n",): 1}, {("n",): 2}, {("n",): 1}]
+    metrics(NodeChanged(now=3.0, node="n", before="draining", after="gone", event="removed"))
+    assert not any(counts)
