@@ -255,7 +255,8 @@ class TestDriver:
         assert not self.waiting & set(self.ended)
         for ticket in self.dispatcher.tickets():
             assert ticket.delivered_tokens == self.delivered.get(ticket.id, 0), "another rest is asked for"
-            assert ticket.interruptions <= MOST_INTERRUPTIONS, "interrupted too often"
+            assert ticket.losses <= MOST_INTERRUPTIONS, "lost too often"
+            assert ticket.interruptions - ticket.losses <= MOST_INTERRUPTIONS, "moved too often"
 
     def _start(self, order: Start) -> None:
         self.waiting.discard(order.ticket)
