@@ -8,6 +8,7 @@ import numpy as np
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Lease
 from pointsman.brain.life.resume import MOST_INTERRUPTIONS
+from pointsman.brain.model.commands import Carried, Obeyed
 from pointsman.brain.model.errors import Conflict
 from pointsman.brain.model.node import NodeSpec, NodeState
 from pointsman.brain.model.orders import Abort, Instruct, Order, Probe, Refuse, Start, Tell, Wait, Warm
@@ -114,6 +115,18 @@ class TestDriver:
         del self.warm_ups[warm]
         self.obey(self.dispatcher.warmed(warm, ok, self.now))
 
+    def obeyed(self, order: Instruct, *, ok: bool = True, lost: Sequence[int] = ()) -> None:
+        """What was ordered was carried out, or was not."""
+        done = tuple(Carried(blocks=1) for _ in order.commands) if ok else ()
+        report = Obeyed(number=order.number, ok=ok, reason="" if ok else "timeout", done=done, lost=tuple(lost))
+        self.obey(self.dispatcher.obeyed(report, self.now))
+
+    def known_links(self, name: str) -> list[int]:
+        """What a node that is commanded is known to hold, newest chain first, from its beginning."""
+        row = self.dispatcher.fleet.row_of.get(name, -1)
+        held = self.dispatcher.placement.commanding._rows.get(row)
+        return [link for chain in reversed(held.tree.chains()) for link in chain] if held is not None else []
+
     def tick(self, seconds: float = 0.0) -> None:
         self.now += seconds
         self.obey(self.dispatcher.tick(self.now))
@@ -168,7 +181,9 @@ class TestDriver:
 
     def rest(self) -> None:
         """End everything and require that nothing is left."""
-        while self.running or self.waiting or self.warm_ups:
+        while self.running or self.waiting or self.warm_ups or self.instructed:
+            while self.instructed:
+                self.obeyed(self.instructed.pop(0))
             for warm in list(self.warm_ups):
                 self.warmed(warm)
             while self.running:
@@ -182,6 +197,11 @@ class TestDriver:
         assert not self.dispatcher.maker.claims, "room is kept for nobody"
         assert self.dispatcher.accounts.at_rest(), "a tenant's account is not zero at rest"
         assert self.dispatcher.placement.isolation.at_rest(), "a long prompt is still counted"
+        placement = self.dispatcher.placement
+        assert not placement.commanding._open, "an order is still open"
+        assert not placement.commanding._holds, "a prompt that has ended is still held"
+        assert not placement.swapping._leaving, "somebody is still to leave"
+        assert not placement.swapping.swapped, "a copy is still kept for nobody"
         assert not self.dispatcher._retries.in_flight, "a retry is still counted"
         for name in SHARED:
             column = getattr(self.dispatcher.fleet.columns, name).copy()
@@ -205,6 +225,18 @@ class TestDriver:
             held |= {-number for number, one in dispatcher.manager.warming.open.items() if one.booking.row == row}
             held |= {dispatcher.maker.claims.holder(ticket) for ticket in dispatcher.maker.claims}
             assert arena is None or arena.leases() <= held, f"row {row}: a lease that has ended holds memory"
+
+    def check_commanded(self) -> None:
+        """The account of a node that obeys is one; what live requests and pins need is held, and counted once."""
+        placement = self.dispatcher.placement
+        for row, held in placement.commanding._rows.items():
+            assert set(held.owner) == set(held.tree._blocks), f"row {row}: two accounts of what it holds"
+            holds = [blocks for of, _, blocks in placement.commanding._holds.values() if of == row]
+            covered = sum(holds) + placement.pool.pinned(row)
+            assert abs(placement.commanding._covered[row] - covered) < 1e-6, f"row {row}: links are counted wrongly"
+            ends = [link for of, link, _ in placement.commanding._holds.values() if of == row]
+            ends += list(placement.pinning._pins.get(row, {}))
+            assert set(ends) <= set(held.owner), f"row {row}: what is needed was given up"
 
     def check(self) -> None:
         """The invariants: accounts equal the sums of their leases; every ticket is in one place."""
@@ -236,6 +268,7 @@ class TestDriver:
             actual = getattr(dispatcher.fleet.table, name)
             assert actual.tolist() == expected.tolist(), f"{name}: {actual} but leases and others say {expected}"
         self.check_memory()
+        self.check_commanded()
         open_tickets = {lease.ticket.id for lease in leases}
         assert len(open_tickets) == len(leases), "a ticket has two leases"
 

@@ -4,7 +4,7 @@ from tests.support.driver import TestDriver
 
 from pointsman.brain.cache.commanded import Commanded
 from pointsman.brain.model.commands import Carried, Evict, Obeyed, SwapOut
-from pointsman.brain.model.orders import Order, Start
+from pointsman.brain.model.orders import Instruct, Order, Start
 
 BLOCK = 16
 
@@ -20,6 +20,7 @@ class ObedientDriver(TestDriver):
         self.held: dict[str, set[int]] = {}
         self.swapped: list[str] = []
         self.mute = False
+        self.unanswered: list[Instruct] = []
 
     def add_obedient(self, name: str, blocks: int = 100, **more: object) -> None:
         """A node that is commanded, of so many blocks of 16 tokens."""
@@ -51,9 +52,18 @@ class ObedientDriver(TestDriver):
                 if isinstance(command, SwapOut):
                     self.swapped.append(command.request)
                 done.append(Carried(blocks=len(links) or 1))
-            if not self.mute:
+            if self.mute:
+                self.unanswered.append(order)
+            else:
                 self.obey(self.dispatcher.obeyed(Obeyed(number=order.number, ok=True, done=tuple(done)), self.now))
         self.known()
+
+    def rest(self) -> None:
+        """What was carried out silently is told in the end."""
+        self.mute = False
+        for order in self.unanswered:
+            self.obeyed(order)
+        super().rest()
 
     def in_use(self, node: str) -> set[int]:
         """Links of prompts that run there: a request may be faster than the order that gave up what it needs."""

@@ -96,7 +96,7 @@ class Commanding:
 
     def believe(self, row: int, why: str, now: float) -> None:
         """What the node at `row` holds is believed from now on; for a start, that it holds what it held."""
-        self.cleared(row)
+        self._clear(row)
         held = self._rows.pop(row, None)
         self.on = bool(self._rows)
         if held is not None:
@@ -114,7 +114,7 @@ class Commanding:
 
     def leave(self, row: int) -> None:
         """The node is gone, or is not to be commanded any more."""
-        self.cleared(row)
+        self._clear(row)
         self._rows.pop(row, None)
         self._told.pop(row, None)
         self._doubted.pop(row, None)
@@ -210,12 +210,16 @@ class Commanding:
 
     def _put(self, row: int) -> None:
         """Command the node at `row`, which is taken to be empty: what it has beside that it may evict itself."""
-        self.cleared(row)
+        self._clear(row)
         held = self._rows[row] = Commanded(EVICTION_RULES[self._settings.cache.eviction], self._recompute(row))
         self._covered[row] = 0.0
-        self._holds = {lease: hold for lease, hold in self._holds.items() if hold[0] != row}
         self._index.put(row, held)
         self.on = True
+
+    def _clear(self, row: int) -> None:
+        """Nothing is held there any more."""
+        self.cleared(row)
+        self._holds = {lease: hold for lease, hold in self._holds.items() if hold[0] != row}
 
     def _recompute(self, row: int) -> Callable[[int], float]:
         """Seconds that the node at `row` takes for the link at some depth."""

@@ -303,7 +303,7 @@ class Dispatcher:
     def obeyed(self, report: Obeyed, now: float) -> list[Order]:
         """An instruction to a node that obeys ended. Repeating is harmless."""
         if self.placement.commanding.obeyed(report, now):
-            leaving = self.placement.swapping.obeyed(report)
+            leaving = self.placement.swapping.obeyed(report, self._leases)
             if leaving is not None:
                 self._evacuation.ask(leaving.lease, leaving.cause)
         return self._taken()

@@ -5,6 +5,8 @@ leave. The engine finds the copies by what they hold, so nobody need order them 
 counts them as cached, and gets them when it is scheduled, which is when there is room.
 """
 
+from collections.abc import Container
+
 import msgspec
 
 from pointsman.brain.commanding import Commanding
@@ -67,10 +69,12 @@ class Swapping:
         number = self._commanding.instruct(row, (SwapOut(ticket.request.id),))
         self._leaving[number] = Leaving(lease.id, cause, ticket.id, row, tokens)
 
-    def obeyed(self, report: Obeyed) -> Leaving | None:
-        """An instruction ended: whom it lets leave, if it was one to copy."""
+    def obeyed(self, report: Obeyed, leases: Container[int]) -> Leaving | None:
+        """An instruction ended: whom of the `leases` that are open it lets leave, if it was one to copy."""
         leaving = self._leaving.pop(report.number, None)
-        if leaving is not None and report.ok and report.done and report.done[0].blocks:
+        if leaving is None or leaving.lease not in leases:  # it ended by itself meanwhile
+            return None
+        if report.ok and report.done and report.done[0].blocks:
             self.swapped[leaving.ticket] = leaving
         return leaving
 

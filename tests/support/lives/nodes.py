@@ -1,14 +1,18 @@
 """What nodes do, and what operators do with them."""
 
+import contextlib
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 from tests.support.driver import FAILED
 from tests.support.lives.clients import Clients
 from tests.support.lives.settings import HOLDING, LAYOUTS, POLICIES, changeable
 
+from pointsman.brain.model.errors import Conflict, NotFound
 from pointsman.brain.model.node import NodeSpec, NodeState
+from pointsman.brain.model.request import Chain, Request
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import build
 
@@ -102,6 +106,34 @@ class Nodes(Clients):
         if name in self.driver.dispatcher.fleet.row_of:
             spec = NodeSpec(url=f"http://{address}", id=name, kv_tokens=1000 * kv, kv_layout=layout, **more)
             self.driver.obey(self.driver.dispatcher.declare_node(spec, self.driver.now))
+
+    @rule(name=NAMES, obeys=st.booleans(), swap_blocks=st.sampled_from([0, 5, 500]))
+    def command(self, name: str, obeys: bool, swap_blocks: int) -> None:
+        """The node is one that is commanded, if it obeys, and has memory to copy to."""
+        fleet, leaving = self.driver.dispatcher.fleet, self.driver.dispatcher.membership._leaving
+        row = fleet.row_of.get(name)
+        if row is not None and row not in leaving:
+            spec = msgspec.structs.replace(fleet.spec(row), residency="commanded")
+            self.driver.obey(self.driver.dispatcher.declare_node(spec, self.driver.now))
+            self.driver.report(name, obeys=obeys, swap_blocks=swap_blocks, swap_block_s=1e-9)
+
+    @rule(ok=st.booleans(), lost=st.integers(0, 3), data=st.data())
+    def answer_orders(self, ok: bool, lost: int, data: Any) -> None:
+        """One of the orders was carried out, or was not; and the node has lost something before."""
+        if self.driver.instructed:
+            order = self.driver.instructed.pop(data.draw(st.integers(0, len(self.driver.instructed) - 1)))
+            held = self.driver.known_links(order.node.name)[:lost]
+            self.driver.obeyed(order, ok=ok, lost=held)
+
+    @rule(name=NAMES, keep=st.booleans(), depth=st.integers(1, 4))
+    def pin(self, name: str, keep: bool, depth: int) -> None:
+        """Somebody has the beginning of a prompt kept, or no longer."""
+        links = self.driver.known_links(name)
+        if links:
+            dispatcher, chain = self.driver.dispatcher, Chain("trace", links[:depth], 16.0)
+            request = Request(id="pin", model="m", prompt_tokens=16 * depth, chain=chain)
+            with contextlib.suppress(NotFound, Conflict):
+                self.driver.obey((dispatcher.pin if keep else dispatcher.unpin)(request, (name,), self.driver.now))
 
     @rule(name=NAMES, drain=st.booleans())
     def drain(self, name: str, drain: bool) -> None:

@@ -70,6 +70,18 @@ def test_a_copy_that_failed_is_computed_again_and_the_node_is_believed() -> None
     driver.rest()
 
 
+def test_one_that_ends_while_it_is_copied_leaves_nothing_behind() -> None:
+    driver, patient = tight()
+    driver.mute = True
+    urgent(driver)
+    number = driver.dispatcher.placement.commanding._numbers
+    driver.finish(driver.lease_of(patient))
+    driver.mute = False
+    driver.obey(driver.dispatcher.obeyed(Obeyed(number=number, ok=True, done=(Carried(blocks=61),)), driver.now))
+    assert not driver.dispatcher.placement.swapping.swapped
+    driver.rest()
+
+
 def test_a_request_whose_client_leaves_meanwhile_leaves_nothing_behind() -> None:
     driver, patient = tight()
     urgent(driver)
