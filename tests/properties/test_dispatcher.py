@@ -82,7 +82,7 @@ class Life(Nodes):
 
 SETTINGS = settings(max_examples=LIVES, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck))
 UNTIL_CAUGHT = settings(
-    SETTINGS, max_examples=1000, database=None, print_blob=False, derandomize=True, phases=[Phase.generate]
+    SETTINGS, max_examples=4000, database=None, print_blob=False, derandomize=True, phases=[Phase.generate]
 )
 
 
