@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from pointsman.brain.model.outcome import Outcome
 from pointsman.gateway.answers import ACCOUNTED_BYTES, Answer, Progress, ended, verdict_on
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.stream_answer import StreamAnswer
-from pointsman.gateway.token_join import Telling
+from pointsman.gateway.token_join import Telling, prompt_ids
 from pointsman.gateway.upstream import Shortcut
 from pointsman.gateway.work import Work
-from pointsman.wire.decoding import decoder
 from pointsman.wire.http1.heads import response_lines
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.account import StreamAccount
@@ -20,32 +17,6 @@ from pointsman.wire.openai.delivered import without_ids
 from pointsman.wire.openai.errors import error_status, is_error
 from pointsman.wire.openai.shapes import Usage
 from pointsman.wire.sse import event_data
-
-_ABSENT = msgspec.Raw()
-
-
-class _Choice(msgspec.Struct, gc=False):
-    prompt_token_ids: msgspec.Raw = _ABSENT
-
-
-class _Told(msgspec.Struct, gc=False):
-    prompt_token_ids: msgspec.Raw = _ABSENT
-    choices: list[_Choice] = []
-
-
-_decode = decoder(_Told)
-
-
-def prompt_ids(body: bytes) -> bytes:
-    """The prompt's token ids in an answer or an event of one, as JSON; empty if it tells none."""
-    try:
-        told = _decode(body)
-    except msgspec.DecodeError:
-        return b""
-    for ids in (told.prompt_token_ids, *[choice.prompt_token_ids for choice in told.choices]):
-        if bytes(ids).startswith(b"["):
-            return bytes(ids)
-    return b""
 
 
 class IdsStreamAnswer(StreamAnswer):

@@ -100,3 +100,30 @@ def asking_for_ids(data: bytes) -> bytes:
 
 def _extra(salt: bytes) -> bytes:
     return text_extra(_decode_text(salt)) if salt.startswith(b'"') else b""
+
+
+_ABSENT = msgspec.Raw()
+
+
+class _Choice(msgspec.Struct, gc=False):
+    prompt_token_ids: msgspec.Raw = _ABSENT
+
+
+class _Told(msgspec.Struct, gc=False):
+    prompt_token_ids: msgspec.Raw = _ABSENT
+    choices: list[_Choice] = []
+
+
+_decode_told = decoder(_Told)
+
+
+def prompt_ids(body: bytes) -> bytes:
+    """The prompt's token ids in an answer or an event of one, as JSON; empty if it tells none."""
+    try:
+        told = _decode_told(body)
+    except msgspec.DecodeError:
+        return b""
+    for ids in (told.prompt_token_ids, *[choice.prompt_token_ids for choice in told.choices]):
+        if bytes(ids).startswith(b"["):
+            return bytes(ids)
+    return b""

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from pointsman.brain.model.outcome import Verdict
-from pointsman.gateway.ids_answer import IdsPlainAnswer, IdsStreamAnswer, prompt_ids, telling_answer
+from pointsman.gateway.ids_answer import IdsPlainAnswer, IdsStreamAnswer, telling_answer
 from pointsman.gateway.reply import Reply
-from pointsman.gateway.token_join import Telling
+from pointsman.gateway.token_join import Telling, prompt_ids
 from pointsman.wire.http1.messages import RequestHead, ResponseHead
 from pointsman.wire.openai.account import ChatAccount
 

@@ -120,10 +120,10 @@ async def test_what_was_before_comes_by_replay_and_what_follows_as_it_is(heard: 
     assert publisher.asked == [0]
 
 
-async def test_a_gap_is_filled(heard: Heard, publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REPLAY_PAUSE_S", 0.0)
+async def test_a_gap_is_filled(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(publisher.asked))
+    heard.listening._open["n"]._replayed_at = -module.REPLAY_PAUSE_S
     for number in range(40):
         publisher.kept[number] = publisher.block(number)
     publisher.publish(40)
@@ -183,10 +183,7 @@ async def test_adapters_are_noticed(heard: Heard, publisher: Publisher) -> None:
     await heard.until(lambda: heard.listening.adapters == {"sql"})
 
 
-async def test_another_process_is_asked_for_all_it_has(
-    heard: Heard, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "REPLAY_PAUSE_S", 0.0)
+async def test_another_process_is_asked_for_all_it_has(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
     publisher.publish(0)
@@ -195,6 +192,7 @@ async def test_another_process_is_asked_for_all_it_has(
         heard.listening.probed("n", started_at)
     assert len(publisher.asked) == 1
     publisher.kept = {0: publisher.block(7)}
+    heard.listening._open["n"]._replayed_at = -module.REPLAY_PAUSE_S
     heard.listening.probed("n", 2.0)
     await heard.blocks(7)
     heard.listening.probed("unknown", 2.0)
