@@ -146,12 +146,12 @@ def _read(number: bytes, payload: bytes, rank: int | None) -> KvBatch | Malforme
         if rank is not None and batch.data_parallel_rank not in (None, rank):
             return KvBatch(sequence, ())
         return KvBatch(sequence, [event for raw in batch.events if (event := _event(bytes(raw))) is not None])
-    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+    except (msgspec.MsgspecError, RecursionError, TypeError, ValueError) as error:
         return Malformed(str(error), sequence)
 
 
 def _event(data: bytes) -> KvEvent | None:
-    """Raises msgspec.DecodeError, ValueError."""
+    """Raises msgspec.DecodeError, TypeError, ValueError."""
     is_array = data[0] & 0xF0 == 0x90 or data[0] in (0xDC, 0xDD)
     told: Any
     try:
@@ -187,7 +187,10 @@ def _stored(told: _Stored) -> Stored | None:
 
 
 def _extra(keys: list[Any] | None, names: list[Name], adapter: str) -> list[bytes]:
-    """The extra keys of each block without the adapter's name, which vLLM puts in front. Raises ValueError."""
+    """The extra keys of each block without the adapter's name, which vLLM puts in front.
+
+    Raises ValueError, and TypeError for what has no one encoding (a map whose keys are no text).
+    """
     if keys is None or not any(keys):
         return []
     if len(keys) != len(names):

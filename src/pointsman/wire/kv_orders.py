@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from pointsman.brain.model.commands import Carried, Command
+from pointsman.brain.model.commands import Carried, Command, Count
 from pointsman.wire.decoding import decoder
 
 CHAIN_HEADER = "x-pointsman-chain"
@@ -38,8 +38,8 @@ class KvAnswer(msgspec.Struct, frozen=True):
 class KvTier(msgspec.Struct, frozen=True):
     """Memory beside the GPU's: room for so many blocks, and seconds to copy one there or back."""
 
-    blocks: int
-    free: int
+    blocks: Count
+    free: Count
     seconds_per_block: Annotated[float, Meta(ge=0)]
 
 
@@ -47,11 +47,11 @@ class KvStatus(msgspec.Struct, frozen=True, kw_only=True):
     """An engine's KV memory, in blocks; `named` are those cached of which it knows the links."""
 
     obeys: bool
-    blocks: int
-    free: int
-    cached: int
-    named: int
-    pinned: int
+    blocks: Count
+    free: Count
+    cached: Count
+    named: Count
+    pinned: Count
     tiers: tuple[KvTier, ...] = ()
 
 

@@ -4,7 +4,14 @@ Blocks are known by the links of the prompt's chain that they hold (`brain.cache
 tokens, nor whoever obeys how a chain is made. An engine learns the links of a prompt with the prompt.
 """
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
+
+from pointsman.brain.model.node import MOST
+
+Count = Annotated[int, Meta(ge=0, le=MOST)]
 
 
 class Evict(msgspec.Struct, frozen=True, gc=False, tag="evict", tag_field="order"):
@@ -43,9 +50,9 @@ class Carried(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `in_use`: blocks that were to be evicted, or unpinned, and are needed.
     """
 
-    blocks: int = 0
-    in_use: int = 0
-    unknown: int = 0
+    blocks: Count = 0
+    in_use: Count = 0
+    unknown: Count = 0
 
 
 class Obeyed(msgspec.Struct, frozen=True, gc=False, kw_only=True):
