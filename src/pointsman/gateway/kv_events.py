@@ -2,7 +2,7 @@
 
 A subscription follows one node (`brain/cache/following.py`). ZMQ reconnects by itself; a monitor tells of it, and then
 all is asked for anew, since the engine may be another. Everything happens on the loop, as the sockets become readable,
-a bounded number of messages at a time: requests go on in between. What follows from them is told once for each time.
+for a short time at a time: requests go on in between. What follows from them is told once for each time.
 
 `@tcp://...` is bound, for engines that connect to who listens; all other addresses are connected to.
 """
@@ -17,18 +17,22 @@ from typing import Any, Final
 
 from pointsman.brain.cache.following import Follower
 from pointsman.brain.cache.reported import Naming
-from pointsman.brain.model.kv_events import CacheChange, Stored
+from pointsman.brain.model.kv_events import CacheChange, KvBatch, Stored
 from pointsman.brain.model.node import NodeSpec
-from pointsman.wire.kv_events import Malformed, read_message, read_replayed, replay_request
+from pointsman.wire.kv_events import MOST_BYTES, Malformed, read_message, read_replayed, replay_request
 
-MESSAGES_A_TIME: Final = 32
-"""Then whatever else waits on the loop goes first."""
+TURN_S: Final = 0.002
+"""How long messages are read at a time; then whatever else waits on the loop goes first."""
+COMPLAIN_S: Final = 10.0
+"""Between two lines in the log about messages of one node that cannot be read."""
 REPLAY_S: Final = 10.0
 """How long the end of a replay is waited for."""
 REPLAY_PAUSE_S: Final = 1.0
 """Between two replays of one node: who loses messages all the time would else do nothing but repeat itself."""
 RECEIVE_LIMIT: Final = 10_000
 """Messages that ZMQ keeps for us; what is beyond is lost, and asked for again."""
+MOST_ADAPTERS: Final = 10_000
+"""Names of adapters that are kept: who tells of more makes them up."""
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +48,7 @@ class Listening:
         self._naming = naming
         self._tell = tell
         self._open: dict[str, Subscription] = {}
-        self._failed: set[tuple[str, str, str]] = set()
+        self._failed: set[tuple[str, str]] = set()
 
     def heed(self, node: NodeSpec) -> None:
         """Listen to a node that reports, as it is declared now. Cheap where nothing has changed."""
@@ -53,7 +57,7 @@ class Listening:
         if open_one is not None and not (reports and open_one.is_of(node)):
             self.forget(node.name)
             open_one = None
-        if reports and open_one is None and (node.name, node.kv_events, node.kv_replay) not in self._failed:
+        if reports and open_one is None:
             self._listen(node)
 
     def forget(self, node: str) -> None:
@@ -73,11 +77,16 @@ class Listening:
             self.forget(node)
 
     def _listen(self, node: NodeSpec) -> None:
+        """Begin, or tell once that it cannot be: it is tried again with every probe, as addresses come free."""
+        which = node.name, node.kv_events
         try:
             self._open[node.name] = Subscription(node, self._loop, self._naming, self._tell, self.adapters)
         except (ImportError, OSError) as error:
-            self._failed.add((node.name, node.kv_events, node.kv_replay))
-            _log.error("node %s: its KV events cannot be heard: %s; its cache is believed", node.name, error)
+            if which not in self._failed:
+                self._failed.add(which)
+                _log.error("node %s: its KV events cannot be heard: %s; its cache is believed", node.name, error)
+        else:
+            self._failed.discard(which)
 
 
 class Subscription:
@@ -98,6 +107,8 @@ class Subscription:
         self._replay_ends: asyncio.TimerHandle | None = None
         self._replayed_at = -REPLAY_PAUSE_S
         self._again: asyncio.Handle | None = None
+        self._unread = 0
+        self._complained_at = -COMPLAIN_S
         self._closed = False
         self._events = self._socket(self._zmq.SUB, self._on_events)
         self._monitor = self._monitored()  # before there is anything to be told of
@@ -131,9 +142,14 @@ class Subscription:
     # Sockets
 
     def _socket(self, kind: int, readable: Callable[[], None]) -> Any:
+        """A socket of the loop. Raises OSError."""
         zmq = self._zmq
-        socket = zmq.Context.instance().socket(kind)
+        try:
+            socket = zmq.Context.instance().socket(kind)
+        except zmq.ZMQError as error:
+            raise OSError(f"no socket can be had: {error.strerror}") from None
         socket.setsockopt(zmq.LINGER, 0)
+        socket.setsockopt(zmq.MAXMSGSIZE, MOST_BYTES)
         socket.setsockopt(zmq.IPV6, 1)
         socket.setsockopt(zmq.RCVHWM, RECEIVE_LIMIT)
         if kind == zmq.SUB:
@@ -184,14 +200,13 @@ class Subscription:
         if self._closed:
             return
         start: int | None = None
-        for _ in range(MESSAGES_A_TIME):
-            frames = self._received(self._events)
-            if frames is None:
-                break
+        over = self._loop.time() + TURN_S
+        while (frames := self._received(self._events)) is not None:
             asked = self._hear(frames)
             start = start if asked is None else asked
-        else:
-            self._again = self._loop.call_soon(self._on_events)
+            if self._loop.time() >= over:
+                self._again = self._loop.call_soon(self._on_events)
+                break
         self._ask(start)
 
     def _hear(self, frames: list[bytes]) -> int | None:
@@ -199,15 +214,28 @@ class Subscription:
         if isinstance(batch, Malformed):
             self._misread(batch, replayed=False)
             return None
-        for event in batch.events:
-            if isinstance(event, Stored) and event.adapter:
-                self._adapters.add(event.adapter)
+        self._note_adapters(batch)
         return self._follower.hear(batch)
 
+    def _note_adapters(self, batch: KvBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, Stored) and event.adapter and len(self._adapters) < MOST_ADAPTERS:
+                self._adapters.add(event.adapter)
+
     def _misread(self, what: Malformed, *, replayed: bool) -> None:
-        _log.warning("node %s: KV events that cannot be read: %s", self._node.name, what.reason)
+        self._complain(what.reason)
         if what.sequence is not None:
             self._follower.misread(what.sequence, replayed=replayed)
+
+    def _complain(self, reason: str) -> None:
+        """Say so, or count what is not said as long as it was said of late."""
+        now = self._loop.time()
+        if now < self._complained_at + COMPLAIN_S:
+            self._unread += 1
+            return
+        others = f" (and {self._unread:,} more since this was said last)" if self._unread else ""
+        _log.warning("node %s: KV events that cannot be read: %s%s", self._node.name, reason, others)
+        self._complained_at, self._unread = now, 0
 
     def _pass_on(self) -> None:
         change = self._follower.change()
@@ -241,10 +269,8 @@ class Subscription:
     def _on_replay(self) -> None:
         if self._replay is None:
             return
-        for _ in range(MESSAGES_A_TIME):
-            frames = self._received(self._replay)
-            if frames is None:
-                break
+        over = self._loop.time() + TURN_S
+        while (frames := self._received(self._replay)) is not None:
             batch = read_replayed(frames, self._node.rank)
             if batch is None:
                 self._end_replay(answered=True)
@@ -252,9 +278,11 @@ class Subscription:
             if isinstance(batch, Malformed):
                 self._misread(batch, replayed=True)
             else:
+                self._note_adapters(batch)
                 self._follower.replayed(batch)
-        else:
-            self._loop.call_soon(self._on_replay)
+            if self._loop.time() >= over:
+                self._loop.call_soon(self._on_replay)
+                break
         self._pass_on()
 
     def _end_replay(self, *, answered: bool = False) -> None:

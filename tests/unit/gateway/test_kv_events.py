@@ -1,7 +1,9 @@
 """Listening over real ZMQ sockets, to a publisher that does as it is told."""
 
 import asyncio
+import errno
 import logging
+import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -151,7 +153,7 @@ async def test_replays_are_not_asked_for_all_the_time(heard: Heard, publisher: P
 
 
 async def test_garbage_is_a_line_in_the_log_and_no_more(
-    heard: Heard, publisher: Publisher, caplog: pytest.LogCaptureFixture
+    heard: Heard, publisher: Publisher, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
@@ -160,14 +162,56 @@ async def test_garbage_is_a_line_in_the_log_and_no_more(
         publisher.out.send_multipart([b"one frame"])
         publisher.publish(1)
         await heard.blocks(1)
-    assert [record.getMessage().partition(": ")[0] for record in caplog.records] == ["node n"] * 2
+        monkeypatch.setattr(module, "COMPLAIN_S", 0.0)
+        publisher.publish(2, b"\xc1")
+        publisher.publish(3)
+        await heard.blocks(3)
+    first, second = (record.getMessage() for record in caplog.records)
+    assert first.startswith("node n: KV events that cannot be read: ")
+    assert second.endswith("(and 1 more since this was said last)"), "a flood of them is not one of lines"
+
+
+async def test_whatever_else_waits_goes_between(
+    heard: Heard, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TURN_S", 0.0)
+    publisher.kept = {number: publisher.block(number) for number in range(20)}
+    heard.listening.heed(publisher.spec())
+    await heard.blocks(*range(20))
+    assert len([change for change in heard.changes if change.came]) == 20, "each replayed one in a turn of its own"
+    turns = len(heard.changes)
+    for number in range(20, 40):
+        publisher.publish(number)
+    await heard.blocks(*range(40))
+    assert len(heard.changes) == turns + 20
+
+
+async def test_without_sockets_the_cache_is_believed(
+    heard: Heard, publisher: Publisher, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    spec = publisher.spec()
+
+    def none_left(*_: object) -> Any:
+        raise zmq.ZMQError(errno.EMFILE)
+
+    monkeypatch.setattr(zmq.Context, "socket", none_left)
+    heard.listening.heed(spec)
+    assert "no socket can be had: Too many open files; its cache is believed" in caplog.text
+
+
+async def test_names_of_adapters_are_bounded(
+    heard: Heard, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_ADAPTERS", 3)
+    publisher.kept = {number: publisher.block(number, f"a{number}") for number in range(9)}
+    heard.listening.heed(publisher.spec())
+    await heard.until(lambda: len(heard.links()) == 9)
+    assert heard.listening.adapters == {"a0", "a1", "a2"}
 
 
 async def test_an_engine_may_connect_to_who_listens(heard: Heard) -> None:
-    probe = zmq.Context.instance().socket(zmq.REP)
-    port = probe.bind_to_random_port("tcp://127.0.0.1")
-    probe.close()
-    address = f"tcp://127.0.0.1:{port}"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
     heard.listening.heed(NodeSpec(url="http://n", id="n", residency="reported", kv_events=f"@{address}"))
     engine = Publisher(address, binds=False)
     await heard.until(lambda: bool(heard.changes))
@@ -218,6 +262,16 @@ async def test_an_address_that_cannot_be_had_is_told_once(heard: Heard, caplog: 
         heard.listening.heed(spec)
     (record,) = caplog.records
     assert "its KV events cannot be heard: @tcp://192.0.2.1:1" in record.getMessage()
+
+
+async def test_an_address_that_comes_free_is_had_then(heard: Heard) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        spec = NodeSpec(url="http://n", id="n", residency="reported", kv_events=f"@{address}")
+        heard.listening.heed(spec)
+        assert not heard.listening._open
+    heard.listening.heed(spec)
+    assert heard.listening._open["n"].is_of(spec)
 
 
 async def test_without_pyzmq_the_cache_is_believed(

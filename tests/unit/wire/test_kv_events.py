@@ -143,7 +143,9 @@ def test_replies_to_a_replay_with_and_without_a_topic() -> None:
     assert replay_request(258) == [b"", b"\0\0\0\0\0\0\1\2"]
 
 
-@pytest.mark.parametrize("odd", [{1: 2, "a": 3}, {b"a": {2: 1}}, msgspec.Raw(b"\x81\x91\x01\x02"), msgspec.Raw(b"\xc1")])
+@pytest.mark.parametrize(
+    "odd", [{1: 2, "a": 3}, {b"a": {2: 1}}, msgspec.Raw(b"\x81\x91\x01\x02"), msgspec.Raw(b"\xc1")]
+)
 def test_extra_keys_that_have_no_one_encoding_cannot_be_read(odd: object) -> None:
     """Whoever follows the stream goes on: nothing is raised."""
     stored = ["BlockStored", [1], None, [1, 2], 2, None, "GPU", None, [[odd]]]

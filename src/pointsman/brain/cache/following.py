@@ -13,11 +13,13 @@ is known is not `whole`.
 from typing import Final
 
 from pointsman.brain.cache.reported import Naming, ReportedCache
-from pointsman.brain.model.kv_events import CacheChange, KvBatch
+from pointsman.brain.model.kv_events import CacheChange, Cleared, KvBatch
 
 NOT_BEGUN: Final = -1
 MOST_WAITING: Final = 10_000
 """Batches that come while a replay is under way and are kept; vLLM keeps as many for replays."""
+MOST_WAITING_BLOCKS: Final = 200_000
+"""Blocks that these may tell of: some 150 MB. What is beyond is missing, and asked for again."""
 
 
 class Follower:
@@ -34,6 +36,7 @@ class Follower:
         self.batches = self.gaps = self.lost = 0
         self._replays = replays
         self._waiting: list[KvBatch] = []
+        self._waiting_blocks = 0
         self._told = 0, 0, 0
         self._whole = False
         self._started_at: float | None = None
@@ -42,7 +45,7 @@ class Follower:
         """Begin, or begin anew: nothing is known of what it holds."""
         self.cache.forget(whole=False)
         self.sequence = NOT_BEGUN
-        self._waiting.clear()
+        self._waiting, self._waiting_blocks = [], 0
         return self._ask()
 
     def process(self, started_at: float | None) -> int | None:
@@ -57,8 +60,7 @@ class Follower:
         """A batch came as it was published."""
         self.batches += 1
         if self.replaying:
-            if len(self._waiting) < MOST_WAITING:
-                self._waiting.append(batch)
+            self._wait(batch)
             return None
         start = None
         if batch.sequence <= self.sequence:
@@ -69,7 +71,7 @@ class Follower:
         if start is None:
             self._next(batch)
         else:
-            self._waiting.append(batch)
+            self._wait(batch)
         return start
 
     def misread(self, sequence: int, *, replayed: bool) -> None:
@@ -91,7 +93,7 @@ class Follower:
         if not self.replaying:
             return
         self.replaying = False
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._waiting_blocks = self._waiting, [], 0
         if answered and self.sequence == NOT_BEGUN and not waiting:
             self.cache.whole = True  # it has told nothing since it began: there is nothing
         for batch in waiting:
@@ -107,6 +109,12 @@ class Follower:
         news = change.came or change.went or change.cleared or batches or gaps or lost or change.whole != self._whole
         self._whole = change.whole
         return change if news else None
+
+    def _wait(self, batch: KvBatch) -> None:
+        """Keep it for the end of the replay; from the first that there is no room for on, none is kept."""
+        if len(self._waiting) < MOST_WAITING and self._waiting_blocks < MOST_WAITING_BLOCKS:
+            self._waiting.append(batch)
+            self._waiting_blocks += sum(len(event.names) for event in batch.events if not isinstance(event, Cleared))
 
     def _ask(self) -> int | None:
         if not self._replays:

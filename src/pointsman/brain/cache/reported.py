@@ -4,16 +4,20 @@ Strategy: blocks are nodes of a tree, known by the engine's name and hashed anew
 prompts have equal links on all nodes and after every restart. A block is there as long as any copy of it is: copies are
 counted by (group, medium), since engines tell of a removal while duplicates remain. It is told as held while it and
 all blocks before it are there, so what is told is closed under prefixes, however an engine evicts. A block that
-is gone stays in the tree only while others stand behind it; memory follows the live blocks.
+is gone stays in the tree only while others stand behind it; memory follows the live blocks,
+and of a publisher that tells of more than any engine has, all is forgotten and begun anew.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.cache.chain import chunk_link
 from pointsman.brain.model.kv_events import CacheChange, Cleared, KvEvent, Removed, Stored
+
+MOST_BLOCKS: Final = 2_000_000
+"""Of one node, in some 1 GB; at 16 tokens each, 4 TB of an 8B model's KV. Who has more does not tell what goes."""
 
 
 class Naming:
@@ -119,6 +123,8 @@ class ReportedCache:
         return change
 
     def _store(self, event: Stored) -> None:
+        if len(self._blocks) + len(event.names) > MOST_BLOCKS:
+            self.forget(whole=False)
         parent = None
         if event.parent is not None:
             parent = self._blocks.get(event.parent)

@@ -1,6 +1,6 @@
 """A publisher's batches in order, with gaps, restarts and replays."""
 
-from pointsman.brain.cache.following import MOST_WAITING, Follower
+from pointsman.brain.cache.following import MOST_WAITING, MOST_WAITING_BLOCKS, Follower
 from pointsman.brain.cache.reported import Naming
 from pointsman.brain.model.kv_events import Cleared, KvBatch, Removed, Stored
 
@@ -196,6 +196,21 @@ def test_what_waits_for_a_replay_is_bounded() -> None:
     one.replay_ended(answered=True)
     assert one.sequence == MOST_WAITING - 1
     assert one.hear(KvBatch(MOST_WAITING + 5, ())) == MOST_WAITING
+
+
+def test_so_is_what_that_tells_of() -> None:
+    one, _ = follower(replays=True)
+    one.begin()
+    huge = [Removed(names=range(MOST_WAITING_BLOCKS // 2))]
+    for sequence in range(4):
+        one.hear(KvBatch(sequence, huge if sequence < 2 else ()))
+    one.replay_ended(answered=True)
+    assert one.sequence == 1, "none is kept behind one that is not"
+    assert one.hear(KvBatch(4, ())) == 2
+    one.replay_ended(answered=True)
+    assert one.hear(KvBatch(9, huge)) == 5, "there is room again"
+    one.replay_ended(answered=True)
+    assert one.sequence == 9
 
 
 def test_a_cleared_cache_is_known_whole() -> None:

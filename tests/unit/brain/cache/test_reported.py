@@ -3,9 +3,11 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pointsman.brain.cache import reported
 from pointsman.brain.cache.reported import Naming, ReportedCache
 from pointsman.brain.model.kv_events import CacheChange, Cleared, Removed, Stored
 
@@ -35,6 +37,22 @@ def test_links_follow_from_tokens_and_not_from_the_engines_names() -> None:
     other.take(stored([b"a", b"b"], PROMPT[:8]))
     other.take(stored([b"c", b"d"], PROMPT[8:], parent=b"b"))
     assert list(one.change().came) == list(other.change().came) == NAMING.chain(PROMPT)
+
+
+def test_who_never_tells_what_goes_is_begun_anew_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reported, "MOST_BLOCKS", 10)
+    one = cache()
+    one.forget(whole=True)
+    for name in range(10):
+        one.take(stored([name], [name] * 4))
+    assert (len(one), one.whole) == (10, True)
+    one.take(stored([10, 11], [10] * 8))
+    change = one.change()
+    assert (len(one), change.cleared, change.whole) == (2, True, False)
+    assert list(change.came) == NAMING.chain([10] * 8)
+    one.take(stored(list(range(20, 31)), [20] * 44))
+    one.take(stored([40], [40] * 4, parent=30))
+    assert len(one) <= 12
 
 
 def test_engines_with_larger_and_smaller_blocks_have_the_same_links() -> None:
