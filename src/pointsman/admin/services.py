@@ -6,6 +6,7 @@ needed.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -25,6 +26,7 @@ from pointsman.admin.values import (
 from pointsman.brain.dispatcher import Dispatcher
 from pointsman.brain.lease import Ticket
 from pointsman.brain.model.commands import Pin, Unpin
+from pointsman.brain.model.errors import Conflict
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Instruct, Order, Warm
 from pointsman.brain.model.outside import Allocation, MemoryWish
@@ -178,9 +180,13 @@ class Services:
         return [WarmUp(order.node.name, order.tokens) for order in orders]
 
     def pin(self, wish: PinWish, *, keep: bool) -> list[Pinned]:
-        """Have nodes keep a prompt cached, or no longer. Raises PointsmanError."""
-        orders = self._pin(wish.path, msgspec.json.encode(wish.request), wish.nodes, keep=keep)
-        return [Pinned(order.node.name, _links(order)) for order in orders]
+        """Have nodes keep a prompt cached, or no longer, however its client writes it. Raises PointsmanError."""
+        *others, last = _forms(wish.request)
+        for form in others:
+            with suppress(Conflict):
+                if orders := self._pin(wish.path, form, wish.nodes, keep=keep):
+                    return _pinned(orders)
+        return _pinned(self._pin(wish.path, last, wish.nodes, keep=keep))
 
     def decisions(self, n: int, model: str | None) -> list[Decision]:
         """The newest `n` decisions."""
@@ -229,6 +235,16 @@ def _gathering(dispatcher: Dispatcher, ticket: Ticket, plan: Plan) -> Gathering:
         blocks=plan.blocks,
         seconds=plan.seconds,
     )
+
+
+def _forms(request: msgspec.Raw) -> list[bytes]:
+    """A body as it was written and without white space, as OpenAI's clients write it; once if these are the same."""
+    written = bytes(request)
+    return list(dict.fromkeys((written, msgspec.json.encode(msgspec.json.decode(written)))))
+
+
+def _pinned(orders: Sequence[Instruct]) -> list[Pinned]:
+    return [Pinned(order.node.name, _links(order)) for order in orders]
 
 
 def _links(order: Instruct) -> int:

@@ -140,9 +140,18 @@ class WarmUp(msgspec.Struct, frozen=True):
 
 
 class PinWish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A prompt whose beginning nodes that obey are to keep cached, or no longer."""
+    """A prompt whose beginning nodes that obey are to keep cached, or no longer.
 
-    request: Annotated[dict[str, Any], Meta(description="a request as clients send it; its answer is not asked for")]
+    A prompt is known by the bytes of its JSON: the one given is looked for as it is written, then without white space.
+    """
+
+    request: Annotated[
+        msgspec.Raw,
+        Meta(
+            description="a request as clients send it; its answer is not asked for",
+            extra_json_schema={"type": "object"},
+        ),
+    ]
     path: Annotated[str, Meta(description="the path they send it to")] = "/v1/chat/completions"
     nodes: Annotated[tuple[str, ...], Meta(description="ids of nodes; every one that obeys and holds it if empty")] = ()
 

@@ -17,6 +17,7 @@ _UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]+)`")
 _MISSING = re.compile(r"missing required field `(?P<field>[^`]+)`")
 _CHOICE = re.compile(r"Invalid enum value (?P<given>.+)")
 _BOUND = re.compile(r"Expected `(?P<kind>\w+)`(?P<length> of length)? (?P<sign>[<>]=?) (?P<bound>[-\d.e+]+)")
+_FORM = re.compile(r"Expected `str` matching regex .+")
 _KIND = re.compile(r"Expected `(?P<kind>[^`]+)`, got `(?P<given>[^`]+)`")
 
 _WORDS = {
@@ -79,7 +80,22 @@ def _wrong(text: str, tree: type[msgspec.Struct], path: str) -> str:
         wanted = [_WORDS.get(each, each) for each in kind["kind"].split(" | ") if each != "null"]
         given = _WORDS.get(kind["given"], kind["given"])
         return f"must be {' or '.join(wanted)}, not {given}{_table_meant(tree, path, kind['given'])}"
+    if _FORM.fullmatch(text):
+        return _form(tree, path)
     return f"cannot be used: {text[:1].lower()}{text[1:]}"
+
+
+def _form(tree: type[msgspec.Struct], path: str) -> str:
+    """What a text of a given form is, by the description of the key."""
+    told = _description(_at(tree, path))
+    return f"has not the form that it needs{f': {told}' if told else ''}"
+
+
+def _description(kind: Any) -> str:
+    """That of the outermost annotation that has one, empty if none has."""
+    if not isinstance(kind, inspect.Metadata):
+        return ""
+    return str((kind.extra_json_schema or {}).get("description", "")) or _description(kind.type)
 
 
 def _table_meant(tree: type[msgspec.Struct], path: str, given: str) -> str:

@@ -23,7 +23,7 @@ def words(chapter: AnyChapter) -> str:
 
 
 def _held(one: Held) -> str:
-    often = f", for the {one.decision.times}th time" if one.decision.times > 1 else ""
+    often = f", the last of {one.decision.times} times" if one.decision.times > 1 else ""
     return f"held by {one.decision.policy} ({one.decision.reason}){often}"
 
 

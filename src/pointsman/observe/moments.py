@@ -9,7 +9,7 @@ from mypy_extensions import mypyc_attr
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.facts import Ended, FirstToken, Interrupted, Placed, Queued, Refused, Resumed
 from pointsman.observe.chapters import AnyChapter, Began, Broken, Finished, Sent, TurnedAway, Waited, WentOn
-from pointsman.observe.standing import Standing
+from pointsman.observe.standing import IN_TURN, Standing
 
 FORWARD = "forward"
 """The reason of a choice that goes to where the cache is, against the best score."""
@@ -44,7 +44,7 @@ class Waiting(Moment):
         self.standing = standing
 
     def chapter(self, arrived: float, fleet: Fleet, model: str) -> AnyChapter:
-        left_out = self.standing.passed_over(fleet, model, (), ()) if self.standing is not None else []
+        left_out = self.standing.passed_over(fleet, model, (), (), IN_TURN) if self.standing is not None else []
         return Waited(self.now - arrived, self.position, self.order, self.expected_s, left_out)
 
 

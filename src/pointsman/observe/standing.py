@@ -13,6 +13,9 @@ from pointsman.brain.model.node import NodeState
 
 DETAILED = 64
 """Nodes up to which details are kept of every decision: their memory stays small."""
+APART = "not for this request: kept apart, on trial or beyond its tenant's share"
+IN_TURN = "in use: asked in its turn"
+"""Of a node that is well, by a request that joins a queue: no policy has been asked then."""
 
 
 class PassedOver(msgspec.Struct, frozen=True):
@@ -39,12 +42,15 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
         return cls(fleet.states[:], cells.outstanding[:count].tolist(), fleet.bounds.bound_cells[:count].tolist())
 
     def passed_over(
-        self, fleet: Fleet, model: str, candidates: Container[int], failed: Container[str]
+        self, fleet: Fleet, model: str, candidates: Container[int], failed: Container[str], otherwise: str = APART
     ) -> list[PassedOver]:
-        """The nodes that serve the model, without the `candidates` (rows); `failed` are those tried before."""
+        """The nodes that serve the model, without the `candidates` (rows); `failed` are those tried before.
+
+        `otherwise` is told of those that are well and have room.
+        """
         rows = [row for row in fleet.serves(model) if row < len(self.states) and row not in candidates]
         named = ((row, fleet.spec(row).name) for row in rows)
-        return [PassedOver(name, self._why(row, name in failed)) for row, name in named]
+        return [PassedOver(name, self._why(row, name in failed) or otherwise) for row, name in named]
 
     def _why(self, row: int, failed: bool) -> str:
         state = self.states[row]
@@ -54,4 +60,4 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
             return "failed this request"
         if self.outstanding[row] >= self.bounds[row]:
             return f"full: {self.outstanding[row]:.0f} of {self.bounds[row]:.0f} requests"
-        return "not for this request: kept apart, on trial or beyond its tenant's share"
+        return ""

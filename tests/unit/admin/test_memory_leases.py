@@ -6,6 +6,7 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from pointsman.brain.model.commands import Pin, Unpin
+from pointsman.brain.model.errors import Conflict
 from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.orders import Instruct, Warm
 from pointsman.brain.model.reports import NodeReport
@@ -90,4 +91,27 @@ async def test_a_prompt_is_kept_and_let_go(scene: Scene, client: TestClient[Any,
     for path, keep, links in (("/cache/pin", True, 2), ("/cache/unpin", False, 1)):
         answer = await client.post(path, json=wish)
         assert (answer.status, await answer.json()) == (202, [{"node": "b", "links": links}])
-        assert asked[-1] == ("/v1/completions", b'{"model":"m","prompt":"a"}', (), keep)
+        assert asked[-1] == ("/v1/completions", b'{"model": "m", "prompt": "a"}', (), keep)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+async def test_a_prompt_is_found_however_its_client_writes_it(
+    scene: Scene, client: TestClient[Any, Any], keep: bool
+) -> None:
+    held = b'{"model":"m","prompt":"a"}'
+
+    def pin(path: str, data: bytes, nodes: Any, *, keep: bool) -> list[Instruct]:
+        if data != held and keep:
+            raise Conflict("no node holds it")
+        return [Instruct(1, NodeSpec(url="http://b", id="b"), (Pin((1,)),))] if data == held else []
+
+    scene.services._pin = pin
+    path = "/cache/pin" if keep else "/cache/unpin"
+    for written, status in (
+        (held, 202),
+        (b'{"model": "m",  "prompt": "a"}', 202),
+        (b'{"prompt":"b"}', 409 if keep else 202),
+    ):
+        data = b'{"request": ' + written + b', "path": "/v1/completions"}'
+        answer = await client.post(path, data=data, headers={"content-type": "application/json"})
+        assert answer.status == status

@@ -26,6 +26,11 @@ def explained(raw: dict[str, Any]) -> str:
     ("raw", "told"),
     [
         ({"timeouts": {"connect_s": 0}}, "`timeouts.connect_s` must be a number above 0"),
+        (
+            {"nodes": [{"url": "http://a", "kv_events": "a:5557"}]},
+            "`nodes[0].kv_events` has not the form that it needs: where its KV events come from, such as "
+            "tcp://10.0.0.5:5557; `reported` needs it",
+        ),
         ({"brain": {"retry_share": 2}}, "`brain.retry_share` must be a number up to 1"),
         ({"limits": {"headers": "many"}}, "`limits.headers` must be a whole number, not text"),
         ({"nodes": [{}]}, "`nodes[0].url` is missing"),

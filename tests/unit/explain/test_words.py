@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from pointsman.explain.words import _WORDS, words
-from pointsman.observe.chapters import AnyChapter, Broken, Finished, Sent, Waited
+from pointsman.observe.chapters import AnyChapter, Broken, Finished, Held, Sent, Waited
+from pointsman.observe.decision import Decision
 
 
 def test_every_chapter_has_words() -> None:
@@ -52,3 +53,11 @@ def test_every_chapter_has_words() -> None:
 )
 def test_words(chapter: AnyChapter, told: str) -> None:
     assert words(chapter) == told
+
+
+@pytest.mark.parametrize(
+    ("times", "told"), [(1, "held by greedy (full)"), (3, "held by greedy (full), the last of 3 times")]
+)
+def test_that_a_request_was_held_more_than_once_is_told(times: int, told: str) -> None:
+    decision = Decision("r", 1, "m", "greedy", 0.0, "full", None, [], times=times)
+    assert words(Held(after_s=0.0, decision=decision)) == told

@@ -4,7 +4,7 @@ import pytest
 
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.model.node import NodeSpec, NodeState
-from pointsman.observe.standing import DETAILED, PassedOver, Standing
+from pointsman.observe.standing import DETAILED, IN_TURN, PassedOver, Standing
 
 
 def fleet_of(*names: str) -> Fleet:
@@ -38,6 +38,8 @@ def test_room_and_failures_are_told_as_they_were() -> None:
     whys = told(fleet, standing, "b")
     assert (whys["a"], whys["b"]) == ("full: 2 of 2 requests", "failed this request")
     assert whys["c"].startswith("not for this request")
+    queued = standing.passed_over(fleet, "m", (), (), IN_TURN)
+    assert [one.why for one in queued] == ["full: 2 of 2 requests", IN_TURN, IN_TURN]
 
 
 def test_candidates_and_nodes_of_other_models_are_left_out() -> None:
