@@ -62,8 +62,8 @@ def _gist(answer: str) -> str:
 def _tally(paper: Paper, results: Results) -> str:
     """How its claims fared."""
     words = [_fared(judged(claim, results.rows)) for claim in paper.claim]
-    told = (f"{words.count(word)} {word}" for word in ("held", "held in part", "failed") if word in words)
-    return f"claims: {', '.join(told)}"
+    told = [f"{words.count(word)} {word}" for word in ("held", "held in part", "failed") if word in words]
+    return f"claims: {', '.join(told)}" if told else "no claims"
 
 
 def _fared(verdicts: list[Verdict]) -> str:

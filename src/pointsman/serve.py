@@ -31,6 +31,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.clock import WallClock, unix_seconds
 from pointsman.config.flags import ConfigError
+from pointsman.config.idle import idle
 from pointsman.config.serve import (
     ServeConfig,
     address,
@@ -270,10 +271,12 @@ async def listen_for_admin(config: ServeConfig, runner: web.AppRunner) -> None:
 
 
 def tell_addresses(config: ServeConfig, port: int, admin: web.AppRunner, nodes: Sequence[NodeSpec]) -> None:
-    """Say in the log where it serves (on which port, where any would do), and for how many nodes."""
+    """Say in the log where it serves (on which port, where any would do), for how many nodes, and what is idle."""
     admin_port = admin.addresses[0][1] if config.admin_listen else 0
     _log.info("listening on %s, admin on %s", _at(config.listen, port), _at(config.admin_listen, admin_port))
     _log.info("%s", _counted(nodes))
+    for setting in idle(config):
+        _log.warning("without effect: %s", setting)
 
 
 def _at(address: str, port: int) -> str:
