@@ -66,12 +66,17 @@ def notes(plan: Plan) -> list[str]:
         *_clients_and_gateways(config),
         f"SLO: TTFT ≤ {config.slo_ttft_s:g} s and TPOT ≤ {1000 * config.slo_tpot_s:g} ms.",
         f"The gateway hears of tokens {config.feedback_delay_s:g} s and of probes {config.report_delay_s:g} s late.",
+        *([RESIDENCY[config.residency]] if config.residency in RESIDENCY else []),
         *([MOVED.format(config.jitter_s)] if config.jitter_s else []),
         *([SAME] if config.seeds > 1 and plan.demands[0] is plan.demands[1] else []),
         *(f"{note}." for note in plan.demands[0].notes),
     ]
 
 
+RESIDENCY = {
+    "commanded": "Nodes evict what the gateway tells them to.",
+    "reported": "Nodes report what they have cached.",
+}
 MOVED = "Each seed moves dialogues by up to {:g} s: the intervals show what hangs on exact moments and on draws."
 SAME = "All seeds send the same requests: the intervals show what the policies' own draws change, and no more."
 

@@ -13,7 +13,7 @@ from pointsman.sim.experiment import run
 from pointsman.simulate.cases import measured
 from pointsman.simulate.plan import Plan, planned
 from pointsman.simulate.standing import PolicyRuns
-from pointsman.simulate.tell import SAME, as_json, notes, tell
+from pointsman.simulate.tell import RESIDENCY, SAME, as_json, notes, tell
 
 POLICIES = ("round_robin", "fastest_completion")
 
@@ -80,3 +80,10 @@ def test_equal_demands_are_said_to_be_equal(plan: Plan) -> None:
 
 def test_what_was_simulated_is_said(plan: Plan) -> None:
     assert any("mean of 2 seeds from 1" in note for note in notes(plan))
+
+
+@pytest.mark.parametrize("residency", ["commanded", "reported"])
+def test_how_it_is_known_what_nodes_have_cached_is_told_where_it_is_not_believed(plan: Plan, residency: str) -> None:
+    config = msgspec.structs.replace(plan.config, residency=residency)
+    assert RESIDENCY[residency] in notes(msgspec.structs.replace(plan, config=config))
+    assert not set(RESIDENCY.values()) & set(notes(plan))
