@@ -54,7 +54,7 @@ def _drawn(name: str, scenes: Mapping[str, Sequence[Row]], champion: str) -> Fig
     panels[0].invert_yaxis()  # all share it: the first policy stands on top
     for panel, (scene, rows) in zip(panels, scenes.items(), strict=False):
         _bars(panel, name, policies, {row.policy: row for row in rows}, champion)
-        panel.set_title(fill(scene, 44), fontsize=SMALL, loc="left")
+        panel.set_title(fill(scene, 40), fontsize=SMALL, loc="left")
     for panel in panels[len(scenes) :]:
         panel.set_visible(False)
     whole.supxlabel(heading(figure(name)), fontsize=SMALL)
@@ -76,4 +76,6 @@ def _bars(panel: Axes, name: str, policies: Sequence[str], rows: Mapping[str, Ro
         if name in row.spans:
             panel.plot([kind.scale * end for end in row.spans[name]], [place, place], color=INK, linewidth=0.8)
     panel.set_yticks(range(len(policies)), policies)
+    if not any(row.figures[name] for row in rows.values()):
+        panel.set_xlim(0.0, 1.0)  # by itself it would show as much below nothing as above
     panel.margins(y=0.02)

@@ -64,9 +64,11 @@ def _verdict(claim: Claim, key: Key, tables: Tables) -> Verdict:
         return Verdict(*key, _inside(claim, kind.scale * value), f"{told(row, claim.figure)} {kind.unit}".strip())
     other = _row(claim, _beside(claim, key, tables), claim.over or claim.policy)
     beside = other.figures[claim.figure]
+    text = f"{told(row, claim.figure)} / {told(other, claim.figure)}"
+    if not value and not beside:
+        return Verdict(*key, True, f"{text}, equal")  # nothing is any number of times nothing
     ratio = value / beside if beside else float("inf")
-    text = f"{told(row, claim.figure)} / {told(other, claim.figure)} = {ratio:.2f} ×"
-    return Verdict(*key, _inside(claim, ratio), text)
+    return Verdict(*key, _inside(claim, ratio), f"{text} = {ratio:.2f} ×")
 
 
 def _beside(claim: Claim, key: Key, tables: Tables) -> Mapping[str, Row]:

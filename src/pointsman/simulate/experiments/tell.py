@@ -66,7 +66,7 @@ def _table(sheet: Sheet) -> Table:
     first, *others = sheet.head
     table.add_column(first, no_wrap=True)
     for each in others:
-        table.add_column(each, justify="right")
+        table.add_column(each, justify="right", overflow="fold")
     for row in sheet.rows:
         texts = (Text(f"{one.text} {one.span}".rstrip(), style=BEST if one.best else "") for one in row.cells)
         table.add_row(Text(row.name), *texts)

@@ -41,6 +41,13 @@ def test_one_policy_over_another() -> None:
     assert found == Verdict("now", None, False, "3.00 / 6.00 = 0.50 ×")
 
 
+@pytest.mark.parametrize("bound", [{"at_most": 0.5}, {"at_least": 2.0}])
+def test_nothing_beside_nothing_breaks_no_claim(bound: dict[str, float]) -> None:
+    rows = [Row("", name, {"preemptions": 0.0}) for name in "ab"]
+    (found,) = judged(claim(figure="preemptions", policy="a", over="b", **bound), rows)
+    assert found == Verdict("", None, True, "0 / 0, equal")
+
+
 def test_one_scene_over_another() -> None:
     (found,) = judged(claim(policy="a", scene="late", over_scene="now", at_least=2.0), ROWS)
     assert found == Verdict("late", None, True, "18.00 / 6.00 = 3.00 ×")
