@@ -7,9 +7,11 @@ from typing import Any, cast
 import pytest
 
 from pointsman.brain.model.outcome import Verdict
+from pointsman.brain.model.request import Request
 from pointsman.gateway.ids_answer import IdsPlainAnswer, IdsStreamAnswer, telling_answer
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.token_join import Telling, prompt_ids
+from pointsman.gateway.work import Work
 from pointsman.wire.http1.messages import RequestHead, ResponseHead
 from pointsman.wire.openai.account import ChatAccount
 
@@ -118,14 +120,9 @@ def test_ids_are_found_at_the_top_and_in_choices_and_nowhere_else() -> None:
 
 
 def test_what_answers_by_a_stream_and_what_does_not() -> None:
-    class Asked:
-        id = b"r"
-        strip_usage = False
-
-        def account(self) -> ChatAccount:
-            return ChatAccount()
-
     heard = Heard()
+    asked = Request(id="r", model="m", stream=True)
+    work = Work(id=b"r", head=CLIENT, body=b"{}", request=asked, events="choices", expires=9.0)
     for head, kind in ((STREAM, IdsStreamAnswer), (JSON, IdsPlainAnswer)):
-        made = telling_answer(head, reply()[0], cast(Any, Asked()), cast(Telling, heard), heard)
+        made = telling_answer(head, reply()[0], work, cast(Telling, heard), heard)
         assert type(made) is kind
