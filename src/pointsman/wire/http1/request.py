@@ -203,7 +203,7 @@ class RequestReader:
             if name.lower() == b"connection":
                 raise BadRequest("a trailer cannot be about the connection")
             return
-        self._headers.append((name.lower(), value))
+        self._headers.append((name.lower(), value.rstrip(b" \t")))  # llhttp leaves what is behind a value
 
     def on_headers_complete(self) -> None:
         if self._parser.should_upgrade():

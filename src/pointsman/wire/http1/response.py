@@ -145,7 +145,7 @@ class ResponseReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head is None:
-            self._headers.append((name.lower(), value))
+            self._headers.append((name.lower(), value.rstrip(b" \t")))  # llhttp leaves what is behind a value
         elif name.lower() == b"connection":
             self.reusable = False  # a trailer, which llhttp heeds
 

@@ -63,6 +63,12 @@ def test_what_a_head_says() -> None:
     assert not closing.keep_alive
 
 
+def test_space_around_a_value_is_no_part_of_it() -> None:
+    ((head, body),) = read(b"POST / HTTP/1.1\r\nHost:h\t\r\nX-A: \t1 2 \t \r\nX-B:  \r\nContent-Length: 2 \r\n\r\nhi")
+    assert (head.fields[b"host"], head.fields[b"x-a"], head.fields[b"x-b"]) == (b"h", b"1 2", b"")
+    assert body == b"hi"
+
+
 @pytest.mark.parametrize(
     "raw",
     [

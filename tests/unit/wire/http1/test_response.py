@@ -58,6 +58,11 @@ def test_length_is_told_only_when_announced() -> None:
     assert lengths(GZIP.replace(b"gzip", b"br")) == [len(CODED)]
 
 
+def test_space_around_a_value_is_no_part_of_it() -> None:
+    ((head,), *_) = read(LENGTH.replace(b"plain\r\n", b"plain \t\r\nX: \r\n"))
+    assert (head.fields[b"content-type"], head.fields[b"x"]) == (b"text/plain", b"")
+
+
 def test_until_close() -> None:
     sink = Sink()
     reader = ResponseReader(sink)
