@@ -104,14 +104,14 @@ def all_nodes(config: ServeConfig) -> tuple[NodeSpec, ...]:
             sized(node)
         except ValueError as error:
             raise ConfigError(f"nodes: {error}") from None
-        check_events(node, config.workers)
+        check_events(node, config.workers, nodes)
         if names[node.name] > 1:
             raise ConfigError(f"nodes: {node.name!r} is there more than once; give each an `id` of its own")
     return nodes
 
 
-def check_events(node: NodeSpec, workers: int) -> None:
-    """Whether the node's KV events can be heard, if it is to report. Raises ConfigError."""
+def check_events(node: NodeSpec, workers: int, nodes: tuple[NodeSpec, ...] = ()) -> None:
+    """Whether the KV events of a node, one of `nodes`, can be heard, if it is to report. Raises ConfigError."""
     who = f"nodes: {node.name!r}"
     if node.residency != "reported":
         if node.kv_events or node.kv_replay:
@@ -121,8 +121,24 @@ def check_events(node: NodeSpec, workers: int) -> None:
         raise ConfigError(f"{who} is to report: give the address of its KV events as `kv_events`")
     if node.kv_events.startswith("@") and workers > 1:
         raise ConfigError(f"{who}: several workers cannot all bind {node.kv_events}; let the engine bind, and connect")
+    for where in (node.kv_events, node.kv_replay):
+        if where.lstrip("@").startswith("tcp://") and not _tells_port(where):
+            raise ConfigError(f"{who}: {where} must end in a port from 1 to 65535, such as tcp://10.0.0.5:5557")
+    for other in nodes:
+        if other is not node and other.kv_events == node.kv_events and _mixed(node, other):
+            raise ConfigError(f"{who} and {other.name!r} cannot both publish at {node.kv_events}: give each its own")
     if find_spec("zmq") is None:
         raise ConfigError(f"{who} is to report, which needs pyzmq: pip install 'pointsman[kv-events]'")
+
+
+def _tells_port(address: str) -> bool:
+    port = address.rpartition(":")[2]
+    return port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+
+
+def _mixed(one: NodeSpec, other: NodeSpec) -> bool:
+    """Whether what two nodes publish at one address could not be told apart, or not be heard twice: ranks can be."""
+    return one.kv_events.startswith("@") or one.url != other.url
 
 
 def policy_table(config: ServeConfig) -> PolicyTable:

@@ -220,6 +220,10 @@ REPORTS: dict[str, Any] = {"url": "http://a", "residency": "reported", "kv_event
         ({"kv_events": ""}, 1, "give the address of its KV events as `kv_events`"),
         ({"residency": "believed"}, 1, 'say `residency = "reported"` to go by them'),
         ({"kv_events": "@tcp://a:5557"}, 2, "several workers cannot all bind"),
+        ({"kv_events": "tcp://a"}, 1, "tcp://a must end in a port from 1 to 65535"),
+        ({"kv_events": "tcp://a:99999"}, 1, "must end in a port"),
+        ({"kv_events": "@tcp://*:*"}, 1, "must end in a port"),
+        ({"kv_replay": "tcp://a:0"}, 1, "tcp://a:0 must end in a port"),
         ({}, 1, r"needs pyzmq: pip install 'pointsman\[kv-events\]'"),
     ],
 )
@@ -229,6 +233,25 @@ def test_what_keeps_a_node_from_reporting(
     monkeypatch.setattr(serve, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=why):
         all_nodes(ServeConfig(nodes=(NodeSpec(**REPORTS | node),), workers=workers))
+
+
+@pytest.mark.parametrize(
+    ("where", "rank", "url"), [("@tcp://*:5557", 1, "http://a"), ("tcp://a:5557", None, "http://b")]
+)
+def test_two_nodes_do_not_publish_at_one_address(
+    where: str, rank: int | None, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "find_spec", lambda _: object())
+    one = NodeSpec(**REPORTS | {"kv_events": where, "rank": 0})
+    other = NodeSpec(**REPORTS | {"kv_events": where, "rank": rank, "url": url})
+    with pytest.raises(ConfigError, match="cannot both publish at"):
+        all_nodes(ServeConfig(nodes=(one, other)))
+
+
+def test_ranks_may_publish_at_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "find_spec", lambda _: object())
+    nodes = tuple(NodeSpec(**REPORTS | {"rank": rank}) for rank in (0, 1))
+    assert all_nodes(ServeConfig(nodes=nodes)) == nodes
 
 
 def test_a_node_that_can_report(monkeypatch: pytest.MonkeyPatch) -> None:
