@@ -11,7 +11,7 @@ An instruction that fails makes the node believed again, as it can no longer be 
 anew when its engine has been well for a while.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 from pointsman.brain.cache.believed import Believed
@@ -21,7 +21,7 @@ from pointsman.brain.cache.index import PrefixIndex
 from pointsman.brain.cache.pool import Pool
 from pointsman.brain.fleet import Fleet
 from pointsman.brain.lease import Lease
-from pointsman.brain.model.commands import Command, Evict, Obeyed, Unpin
+from pointsman.brain.model.commands import Carried, Command, Evict, Obeyed, Pin, Unpin
 from pointsman.brain.model.facts import Instructed, ResidencyChanged
 from pointsman.brain.model.node import Residency
 from pointsman.brain.model.orders import Instruct, Order
@@ -38,7 +38,8 @@ AGAIN_SECONDS = 30.0
 class Commanding:
     """Mutates the index, and puts instructions in `out`. `on` while any node is commanded.
 
-    `cleared` is called with the row of a node that holds nothing by order any more.
+    `cleared` is called with the row of a node that holds nothing by order any more, `lost` with that of one which does
+    not have links that it was to keep, for all we know, and these.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Commanding:
         self._numbers = 0
         self._told: dict[int, str] = {}
         self.cleared: Callable[[int], object] = _nobody
+        self.lost: Callable[[int, Sequence[int]], object] = _nobody_either
         self._doubted: dict[int, float] = {}
 
     def configure(self, settings: BrainSettings) -> None:
@@ -194,6 +196,7 @@ class Commanding:
         row = self._fleet.row_of.get(name, -1)
         if row in self._rows:
             if report.ok:
+                self.lost(row, (*report.lost, *_not_kept(order.commands, report.done)))
                 self._index.lose(row, self._rows[row].lost(report.lost))
             else:
                 self._doubted[row] = now + AGAIN_SECONDS
@@ -232,5 +235,16 @@ class Commanding:
         return seconds
 
 
+def _not_kept(commands: Sequence[Command], done: Sequence[Carried]) -> Iterator[int]:
+    """Links that were to be pinned of which the node knows none: lost already, or not computed yet."""
+    for command, carried in zip(commands, done, strict=False):
+        if isinstance(command, Pin) and carried.unknown >= len(command.links):
+            yield from command.links
+
+
 def _nobody(_row: int) -> None:
     """There is nobody to be told."""
+
+
+def _nobody_either(_row: int, _links: Sequence[int]) -> None:
+    """Nor of that."""

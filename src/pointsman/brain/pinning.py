@@ -27,7 +27,9 @@ class Pinning:
         self._pool = pool
         self._commanding = commanding
         self._pins: dict[int, dict[int, Links]] = {}
+        self._per_link: dict[int, float] = {}
         commanding.cleared = self.forget
+        commanding.lost = self.lost
 
     def ask(self, request: Request, nodes: Sequence[str], tokens_per_link: float) -> None:
         """Have `nodes`, or all that obey, keep what they hold of the prompt.
@@ -78,6 +80,23 @@ class Pinning:
             self._commanding.cover(row, -float(self._pool.pinned(row)))
             self._pool.set_pinned(row, 0)
 
+    def lost(self, row: int, links: Sequence[int]) -> None:
+        """The node does not have these, though they were to be kept: it keeps of each prompt what comes before them."""
+        pins = self._pins.get(row)
+        if not pins or not links:
+            return
+        gone = set(links)
+        broken = [(last, kept) for last, kept in pins.items() if not gone.isdisjoint(kept)]
+        for last, kept in broken:
+            left = kept[: next(at for at, link in enumerate(kept) if link in gone)]
+            if left and left[-1] not in pins:
+                self._commanding.hold(row, left[-1])
+                pins[left[-1]] = left
+            self._commanding.let_go(row, last)
+            del pins[last]
+        if broken:
+            self._count(row, self._per_link[row])
+
     def _rows(self, request: Request, nodes: Sequence[str]) -> list[int]:
         """The nodes that are meant, as far as they obey and any block of them is as good as another."""
         serving = self._fleet.found(request.model).listed
@@ -91,6 +110,7 @@ class Pinning:
         return rows
 
     def _count(self, row: int, tokens_per_link: float) -> None:
+        self._per_link[row] = tokens_per_link
         before, links = self._pool.pinned(row), {link for kept in self._pins[row].values() for link in kept}
         self._pool.set_pinned(row, ceil(len(links) * tokens_per_link / self._fleet.cells.block_tokens[row]))
         self._pool.cached(row, self._index.held(row) * tokens_per_link)

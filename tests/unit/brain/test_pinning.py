@@ -7,7 +7,7 @@ import pytest
 from tests.support.driver import DONE, chain
 from tests.support.obedient import ObedientDriver
 
-from pointsman.brain.model.commands import Pin, Unpin
+from pointsman.brain.model.commands import Carried, Obeyed, Pin, Unpin
 from pointsman.brain.model.errors import BadRequest, Conflict, NotFound
 from pointsman.brain.model.orders import Instruct
 from pointsman.brain.model.request import Request
@@ -123,4 +123,48 @@ def test_whatever_is_pinned_the_account_is_kept() -> None:
         assert pinned <= driver.held["a"]
         assert driver.dispatcher.placement.pool.pinned(0) == len(pinned)
     pin(driver, request(*SYSTEM), keep=False)
+    driver.rest()
+
+
+def answered(driver: ObedientDriver, which: Request, done: Carried, lost: tuple[int, ...] = ()) -> None:
+    """Pin it where the node answers so."""
+    (order,) = (each for each in driver.dispatcher.pin(which, (), driver.now) if isinstance(each, Instruct))
+    driver.held["a"] -= set(lost)
+    driver.dispatcher.obeyed(Obeyed(number=order.number, ok=True, done=(done,), lost=lost), driver.now)
+    driver.known()
+
+
+def test_what_the_node_had_lost_already_is_not_kept() -> None:
+    """It would be counted as taken, and foretold as a hit, for as long as the node lives."""
+    driver, system = held(*SYSTEM)
+    links = chain(*SYSTEM).links
+    answered(driver, system, Carried(blocks=20, unknown=10), tuple(links[:19:-1]))
+    assert driver.dispatcher.placement.pool.account(0).pinned == 20.0
+    crowd(driver)
+    assert set(links[:20]) <= driver.held["a"], "what came before that is kept"
+    assert pin(driver, system, keep=False) == [Unpin(tuple(links[:20]))]
+    assert driver.dispatcher.placement.pool.account(0).pinned == 0.0
+    crowd(driver)
+    driver.rest()
+
+
+def test_what_the_node_knows_nothing_of_is_not_kept() -> None:
+    driver, system = held(*SYSTEM)
+    answered(driver, system, Carried(unknown=30))
+    assert driver.dispatcher.placement.pool.account(0).pinned == 0.0
+    assert pin(driver, system, keep=False) == []
+    crowd(driver)
+    assert not set(chain(*SYSTEM).links) & driver.held["a"]
+    driver.rest()
+
+
+def test_of_two_that_share_what_was_lost_each_keeps_what_it_can() -> None:
+    driver, system = held(*SYSTEM)
+    shorter = request(*SYSTEM[:12])
+    assert pin(driver, shorter)
+    links = chain(*SYSTEM).links
+    answered(driver, system, Carried(blocks=8, unknown=22), tuple(links[:7:-1]))
+    assert driver.dispatcher.placement.pool.account(0).pinned == 8.0
+    assert pin(driver, shorter, keep=False) == [Unpin(tuple(links[:8]))]
+    assert driver.dispatcher.placement.pool.account(0).pinned == 0.0
     driver.rest()
