@@ -22,11 +22,11 @@ class ObedientDriver(TestDriver):
         self.mute = False
         self.unanswered: list[Instruct] = []
 
-    def add_obedient(self, name: str, blocks: int = 100, **more: object) -> None:
-        """A node that is commanded, of so many blocks of 16 tokens."""
+    def add_obedient(self, name: str, blocks: int = 100, started_at: float | None = 1.0, **more: object) -> None:
+        """A node that is commanded, of so many blocks of 16 tokens, and tells when its process began."""
         self.held[name] = set()
         self.add(name, residency="commanded", kv_tokens=blocks * BLOCK, block_tokens=BLOCK, **more)
-        self.report(name, obeys=True, running=0)
+        self.report(name, obeys=True, running=0, started_at=started_at)
 
     def commanded(self, name: str) -> Commanded:
         row = self.dispatcher.fleet.row_of[name]

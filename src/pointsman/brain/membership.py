@@ -357,7 +357,7 @@ class Membership:
         self._fleet.admitted[row] = not self.health.records[row].new
         self._fleet.touch()
         if after is NodeState.DOWN:
-            self._placement.fell(row)
+            self._placement.fell(row, now, tells_start=row in self._started_at)
             self._estimates.fell(row, now)
         if after is NodeState.UP:
             self._caps.returned(row, now)

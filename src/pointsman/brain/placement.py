@@ -266,10 +266,17 @@ class Placement:
         self._trust.forget(row)
         self._room.pop(row, None)
 
-    def fell(self, row: int) -> None:
-        """The node is down, and has lost its cache for all we know; of one that is commanded we would hear that."""
-        if not self.commanding.obeys(row):
-            self.forget(row)
+    def fell(self, row: int, now: float, *, tells_start: bool) -> None:
+        """The node is down, and has lost its cache for all we know.
+
+        Of one that is commanded we will hear that, if it tells when its process began (`tells_start`); else it is
+        commanded anew when it is back, as if it were empty.
+        """
+        if self.commanding.obeys(row):
+            if tells_start:
+                return
+            self.commanding.believe(row, "it was down, and does not tell whether it was restarted", now)
+        self.forget(row)
 
     def forget(self, row: int) -> None:
         """The node lost its cache: what it reported goes when it says so itself."""

@@ -10,6 +10,7 @@ from tests.support.obedient import ObedientDriver
 from pointsman.brain.model.cache_settings import CacheSettings
 from pointsman.brain.model.commands import Obeyed, Unpin
 from pointsman.brain.model.facts import Instructed, ResidencyChanged
+from pointsman.brain.model.node import NodeState
 
 
 def one_node(**more: object) -> tuple[ObedientDriver, list[object]]:
@@ -134,6 +135,27 @@ def test_a_node_that_restarted_holds_nothing() -> None:
     driver.report("a", obeys=True, running=0, started_at=2.0)
     assert driver.dispatcher.placement.index.held(0) == 0
     driver.finish(driver.lease_of(ticket))
+    driver.rest()
+
+
+@pytest.mark.parametrize("started_at", [None, 1.0])
+def test_one_that_was_down_is_empty_unless_it_tells_that_it_was_not_restarted(started_at: float | None) -> None:
+    driver, facts = ObedientDriver(), []
+    driver.add_obedient("a", started_at=started_at)
+    driver.finish(driver.lease_of(ask(driver, 1, 2, 3)))
+    driver.dispatcher.subscribe({Instructed: facts.append})
+    for _ in range(9):
+        driver.report("a", ok=False, reason="refused")
+    assert driver.dispatcher.fleet.states[0] is NodeState.DOWN
+    driver.held["a"] &= set() if started_at is None else set(chain(1, 2, 3).links)
+    for _ in range(9):
+        driver.report("a", obeys=True, running=0, started_at=started_at)
+    if started_at is None:
+        assert driver.dispatcher.placement.index.held(0) == 0
+        assert [fact.commands for fact in facts] == [(Unpin(()),)]
+    else:
+        assert driver.dispatcher.placement.index.held(0) == 3
+    assert driver.dispatcher.placement.commanding.obeys(0)
     driver.rest()
 
 
