@@ -62,7 +62,8 @@ class Life(Nodes):
                 assert 0 < len(queue) <= self.longest_queue + len(waiting._patient)
                 told = queue.first(len(queue))
                 assert {ticket for _, ticket in told} == set(queue.tickets()), "somebody waits unseen"
-                assert all(self.driver.dispatcher.waits(ticket).position == position for position, ticket in told)
+                waits = self.driver.dispatcher.waits
+                assert all(waits(ticket, self.driver.now).position == position for position, ticket in told)
 
     @invariant()
     def panic_is_told(self) -> None:

@@ -407,13 +407,13 @@ class Dispatcher:
         """Tickets that wait, for each model that is served or waited for."""
         return dict.fromkeys(self.models(), 0) | self.waiting.lengths()
 
-    def waits(self, ticket_id: int) -> Standing | None:
+    def waits(self, ticket_id: int, now: float) -> Standing | None:
         """Where a ticket stands that waits now; None for one that is placed or over."""
         ticket = self._tickets.get(ticket_id)
         if ticket is None or ticket.lease is not None:
             return None
         position = self.waiting.position(ticket)
-        return Standing(position, self.waiting.expected(ticket, position))
+        return Standing(position, self.waiting.expected(ticket, position, now))
 
     def tickets(self) -> list[Ticket]:
         """Every open ticket, waiting or placed, oldest first; they are not to be changed."""
@@ -434,7 +434,8 @@ class Dispatcher:
         position = self.waiting.join(ticket, now, gave_way=gave_way)
         if isinstance(position, PointsmanError):
             return self.lives.refuse(ticket, position, now)
-        self._tell(Queued(now, ticket.id, ticket.request, position, self.waiting.expected(ticket, position)))
+        expected_s = self.waiting.expected(ticket, position, now)
+        self._tell(Queued(now, ticket.id, ticket.request, position, expected_s))
         if self.waiting.may_go(ticket, position):
             self.waiting.pump((ticket.request.model,), now)
         else:

@@ -111,9 +111,9 @@ class WaitingRoom:
         self._schedule_pump(now)
         return position if other is None else queue.position(ticket.id)
 
-    def expected(self, ticket: Ticket, position: int) -> float | None:
-        """Seconds that one at `position` of the ticket's queue waits by the pace of late, None if that is unknown."""
-        return self._pace(self._key(ticket)).expect(position)
+    def expected(self, ticket: Ticket, position: int, now: float) -> float | None:
+        """Seconds from `now` that one at `position` of the ticket's queue waits, None if its pace is unknown."""
+        return self._pace(self._key(ticket)).expect(position, now)
 
     def lengths(self) -> dict[str, int]:
         """Tickets that wait, by model."""
@@ -244,7 +244,7 @@ class WaitingRoom:
 
     def _too_late_already(self, ticket: Ticket, position: int, now: float) -> PointsmanError | None:
         """The refusal of one whose first token would come after its own deadline, if it has one."""
-        wish, expected = ticket.request.ttft_slo_s, self.expected(ticket, position)
+        wish, expected = ticket.request.ttft_slo_s, self.expected(ticket, position, now)
         if wish is None or expected is None or ticket.delivered_tokens or now + expected <= ticket.submitted + wish:
             return None
         told = f"a place for model {ticket.request.model!r} takes about {expected:.3g} s now, more than the {wish:g} s"

@@ -81,7 +81,7 @@ class Brain(Protocol):
 
     def standing(self) -> str: ...
 
-    def waits(self, ticket_id: int) -> Standing | None: ...
+    def waits(self, ticket_id: int, now: float) -> Standing | None: ...
 
 
 class Driver:
@@ -149,7 +149,7 @@ class Driver:
 
     def waits(self, ticket: int) -> Standing | None:
         """Where a ticket stands that waits; None for any other."""
-        return self.dispatcher.waits(ticket)
+        return self.dispatcher.waits(ticket, self._now())
 
     def report(self, report: NodeReport) -> None:
         self.execute(self.dispatcher.report(report, self._now()))

@@ -63,7 +63,7 @@ def _queue(dispatcher: Dispatcher, key: Key, tickets: Tickets, now: float, most:
         order=dispatcher.settings.order,
         length=len(tickets),
         oldest_s=now - oldest.submitted,
-        interval_s=dispatcher.waiting.expected(oldest, 1),
+        interval_s=dispatcher.waiting.expected(oldest, 1, now),
         first=[_waiting(dispatcher, position, ticket, now) for position, ticket in tickets.first(most)],
     )
 
@@ -86,6 +86,6 @@ def _waiting(dispatcher: Dispatcher, position: int, ticket_id: int, now: float) 
         priority=request.priority,
         prompt_tokens=ticket.prompt_tokens,
         waited_s=now - ticket.submitted,
-        expected_s=dispatcher.waiting.expected(ticket, position),
+        expected_s=dispatcher.waiting.expected(ticket, position, now),
         interruptions=ticket.interruptions,
     )

@@ -2,7 +2,8 @@
 
 What is to come is foretold by as much of what was: the wait of the hundredth by the last hundred placements, that of
 the next by the last few, since one alone says little. A mean of fixed memory would be nervous for a long queue, or slow
-for a short one.
+for a short one. A queue that has stood still for longer than a placement took so far moves no faster than that: when
+nodes fail, a burst of placements says nothing of what follows.
 """
 
 from collections import deque
@@ -21,11 +22,6 @@ class Pace:
         self._since: float | None = None
         self._placed_at: deque[float] = deque((0.0,), MOST + 1)
 
-    @property
-    def interval(self) -> float | None:
-        """Mean seconds between the last few placements while somebody waited; None before the first."""
-        return self.expect(1)
-
     def begins(self, now: float) -> None:
         """Somebody waits from now on, after nobody did."""
         self._since = now
@@ -37,10 +33,14 @@ class Pace:
             self._placed_at.append(self._waited)
         self._since = now if left else None
 
-    def expect(self, position: int) -> float | None:
-        """Seconds until the one at `position` (1 = next) is placed; None before anything was learned."""
+    def expect(self, position: int, now: float) -> float | None:
+        """Seconds from `now` until the one at `position` (1 = next) is placed; None before anything was learned."""
         known = len(self._placed_at) - 1
         if not known:
             return None
         back = min(known, max(FEWEST, position))
-        return position * (self._placed_at[-1] - self._placed_at[-1 - back]) / back
+        span = self._placed_at[-1] - self._placed_at[-1 - back]
+        still = 0.0 if self._since is None else now - self._since
+        if still * back > span:
+            return position * (span + still) / (back + 1)
+        return position * span / back

@@ -193,4 +193,8 @@ def _shifted(usage: bytes, tokens: int) -> bytes:
         told = bytes(counts.get(name, b""))
         if told.isdigit():
             counts[name] = msgspec.Raw(b"%d" % max(0, int(told) + change))
+    details = _members(bytes(counts.get("prompt_tokens_details", b"")))
+    cached, prompt = bytes(details.get("cached_tokens", b"")), bytes(counts.get("prompt_tokens", b""))
+    if cached.isdigit() and prompt.isdigit() and int(cached) > int(prompt):  # some of the answer's beginning was cached
+        counts["prompt_tokens_details"] = msgspec.Raw(_encode({**details, "cached_tokens": msgspec.Raw(prompt)}))
     return _encode(counts)

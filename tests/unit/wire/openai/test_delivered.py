@@ -87,6 +87,15 @@ def test_no_second_role_comes_through() -> None:
     assert worn(said({"role": "assistant", "content": "b"}))["choices"][0]["delta"] == {"content": "b"}
 
 
+@pytest.mark.parametrize(("cached", "right"), [(40, 20), (20, 20), (16, 16), (None, None), ("x", "x")])
+def test_no_more_is_cached_than_the_prompt_has(cached: Any, right: Any) -> None:
+    """A node that computed the beginning of the answer before has it cached, but it is no part of the prompt."""
+    details = {"audio_tokens": 0, "cached_tokens": cached}
+    usage = {"prompt_tokens": 30, "completion_tokens": 5, "prompt_tokens_details": details}
+    told = worn(event(None, usage=usage), 10)["usage"]["prompt_tokens_details"]
+    assert told == {"audio_tokens": 0, "cached_tokens": right}
+
+
 def test_usage_is_that_of_the_whole_answer() -> None:
     told = event(None, usage={"prompt_tokens": 30, "completion_tokens": 5, "total_tokens": 35, "details": None})
     expected = {"prompt_tokens": 20, "completion_tokens": 15, "total_tokens": 35, "details": None}
