@@ -33,7 +33,7 @@ class EventCutter:
 
         Raises EventTooLarge.
         """
-        if not self.rest and data.endswith(b"\n\n") and b"\r" not in data:
+        if not self.rest and data.endswith(b"\n\n") and data.find(b"\r") < 0:
             if data.find(b"\n\n") == len(data) - 2:
                 return [data]
             if not data.endswith(b"\n\n\n"):
@@ -57,7 +57,7 @@ class EventCutter:
 
 def event_data(event: bytes) -> bytes:
     """The data of a raw event: its `data` lines joined by LF; empty for a comment."""
-    if event.startswith(b"data: ") and event.find(b"\n") >= len(event) - 2 and b"\r" not in event:
+    if event.startswith(b"data: ") and event.find(b"\n") >= len(event) - 2 and event.find(b"\r") < 0:
         return event[6:].rstrip(b"\n")
     return b"\n".join(
         line[5:].removeprefix(b" ") if line != b"data" else b""

@@ -1,6 +1,5 @@
 """Where a body and its chunks end."""
 
-from functools import lru_cache
 from typing import Final
 
 LAST_CHUNK: Final = b"0\r\n\r\n"
@@ -19,11 +18,11 @@ def chunk_body(data: bytes) -> int:
 
     Sizes with leading zeros or extensions, which nobody writes, are not looked into.
     """
-    lines = _size_lines(len(data))
+    length = len(data)
+    lines = _SIZE_LINES[length] if length < len(_SIZE_LINES) else _size_lines(length)
     return len(lines[0]) if data.startswith(lines) and data.endswith(b"\r\n") else 0
 
 
-@lru_cache(maxsize=4096)
 def _size_lines(length: int) -> tuple[bytes, ...]:
     """The line that a chunk of `length` bytes begins with, in either case of its digits; none if none is that long."""
     for digits in range(1, 9):
@@ -31,3 +30,7 @@ def _size_lines(length: int) -> tuple[bytes, ...]:
         if size > 0 and len(b"%x" % size) == digits:
             return b"%x\r\n" % size, b"%X\r\n" % size
     return ()
+
+
+_SIZE_LINES: Final = [_size_lines(length) for length in range(1024)]
+"""Those of most chunks of a stream, by length."""

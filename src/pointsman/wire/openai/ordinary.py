@@ -3,6 +3,9 @@
 That is told by the bytes alone, which were just read, so that nothing has to be remembered of the stream they belong
 to. Nothing is decoded: a quoted `"usage"` inside a text is written `\\"usage\\"` in JSON, so text is not mistaken for
 it. Whatever is not known for certain is not ordinary, and is cut and seen as if there were nothing like this.
+
+It is asked of every piece of every stream, so it is `find` that looks for bytes in bytes: `in` tries them as a number
+first, and the exception made of that costs more than the search.
 """
 
 from typing import Final
@@ -21,10 +24,9 @@ def says_text_alone(data: bytes, start: int = 0) -> bool:
     """Whether the bytes from `start` on show that no choice ends here, nothing is counted and nothing went wrong."""
     return (
         data.startswith(b"data: {", start)
-        and b'"finish_reason":null' in data
-        and data.count(b'"finish_reason"') == 1
+        and _has_one(data, b'"finish_reason"', b":null")
         and _counts_nothing(data)
-        and b'"error"' not in data
+        and data.find(b'"error"') < 0
     )
 
 
@@ -42,25 +44,29 @@ def is_typed_text(read: bytes) -> bool:
     line_end = read.find(b"\n", start)
     kind = read[start + 7 : line_end]
     return (
-        b"delta" in kind
+        kind.find(b"delta") >= 0
         and read.startswith(b"data: {", line_end + 1)
-        and b'"type":"%b"' % kind in read
+        and read.find(b'"type":"%b"' % kind) >= 0
         and _counts_nothing(read)
-        and not any(end in read for end in _ENDS)
+        and not any(read.find(end) >= 0 for end in _ENDS)
     )
 
 
 def _counts_nothing(data: bytes) -> bool:
-    return b'"usage"' not in data or (b'"usage":null' in data and data.count(b'"usage"') == 1)
+    return data.find(b'"usage"') < 0 or _has_one(data, b'"usage"', b":null")
+
+
+def _has_one(data: bytes, name: bytes, value: bytes) -> bool:
+    """Whether `name` is there once, and `value` follows it."""
+    at = data.find(name)
+    return at >= 0 and data.startswith(value, at + len(name)) and data.find(name, at + len(name)) < 0
 
 
 def _event_at(read: bytes, lines: int) -> int:
     """Where the event begins, if `read` is one chunk and has as many lines as one event of `lines` lines; else 0."""
-    start = chunk_body(read)
-    whole = (
-        start
-        and read.endswith(_END)
-        and read.count(b"\n", start) == lines + 2
-        and read.find(b"\r", start) == len(read) - 2
-    )
+    start = at = chunk_body(read)
+    for _ in range(lines):
+        at = read.find(b"\n", at) + 1
+    end = len(read) - 3
+    whole = start and at == end and read.endswith(_END) and read.find(b"\r", start) == end + 1
     return start if whole else 0
