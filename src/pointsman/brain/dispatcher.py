@@ -407,13 +407,13 @@ class Dispatcher:
         """Tickets that wait, for each model that is served or waited for."""
         return dict.fromkeys(self.models(), 0) | self.waiting.lengths()
 
-    def waits(self, ticket_id: int, now: float) -> Standing | None:
-        """Where a ticket stands that waits now; None for one that is placed or over."""
+    def waits(self, ticket_id: int, at: float) -> Standing | None:
+        """Where a ticket stands that waits `at` this time; None for one that is placed or over. Changes nothing."""
         ticket = self._tickets.get(ticket_id)
         if ticket is None or ticket.lease is not None:
             return None
         position = self.waiting.position(ticket)
-        return Standing(position, self.waiting.expected(ticket, position, now))
+        return Standing(position, self.waiting.expected(ticket, position, at))
 
     def tickets(self) -> list[Ticket]:
         """Every open ticket, waiting or placed, oldest first; they are not to be changed."""

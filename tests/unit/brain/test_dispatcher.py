@@ -393,7 +393,10 @@ def test_back_pressure_is_told_at_once_where_no_other_node_is_in_use() -> None:
 def test_where_one_stands_is_told_while_it_waits() -> None:
     driver = fleet_of("a", slots=1)
     first, second, third = driver.submit(), driver.submit(), driver.submit()
-    waits = driver.dispatcher.waits
+
+    def waits(ticket: int) -> Standing | None:
+        return driver.dispatcher.waits(ticket, driver.now)
+
     assert (waits(first), waits(second), waits(99)) == (None, Standing(1, None), None)
     driver.tick(2.0)
     driver.finish(driver.lease_of(first))
