@@ -17,7 +17,7 @@ from pointsman.brain.model.request import Chain, Request
 from pointsman.wire.decoding import decoder
 from pointsman.wire.kv_events import text_extra
 from pointsman.wire.openai.members import with_member
-from pointsman.wire.openai.shapes import Prompt
+from pointsman.wire.openai.shapes import ABSENT, Prompt
 
 ASKED_SHARE: Final = 0.1
 """Token ids are asked for when more than this share of a prompt's links is not known by its tokens."""
@@ -102,15 +102,12 @@ def _extra(salt: bytes) -> bytes:
     return text_extra(_decode_text(salt)) if salt.startswith(b'"') else b""
 
 
-_ABSENT = msgspec.Raw()
-
-
 class _Choice(msgspec.Struct, gc=False):
-    prompt_token_ids: msgspec.Raw = _ABSENT
+    prompt_token_ids: msgspec.Raw = ABSENT
 
 
 class _Told(msgspec.Struct, gc=False):
-    prompt_token_ids: msgspec.Raw = _ABSENT
+    prompt_token_ids: msgspec.Raw = ABSENT
     choices: list[_Choice] = []
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
 
-from pointsman.brain.cache.chain import chunk_link
+from pointsman.brain.cache.chain import chunk_link, token_chain
 from pointsman.brain.model.kv_events import CacheChange, Cleared, KvEvent, Removed, Stored
 
 MOST_BLOCKS: Final = 2_000_000
@@ -31,17 +31,12 @@ class Naming:
         """Where chains of an adapter begin, or of the base model ("")."""
         return xxh3_64_intdigest(adapter.encode(errors="surrogatepass"), self.seed) if adapter else self.seed
 
-    def chain(self, ids: Sequence[int], adapter: str = "", extra: bytes = b"") -> list[int]:
+    def chain(self, ids: Sequence[int], adapter: str = "", extra: bytes = b"") -> Sequence[int]:
         """The links of a prompt of text; `extra` is what separates its cache besides the adapter, such as its salt.
 
         Raises struct.error for an id outside 0..2^64-1.
         """
-        size, seed = self.chunk_tokens, self.behind(self.root(adapter), extra)
-        links: list[int] = []
-        for start in range(0, len(ids) - size + 1, size):
-            seed = chunk_link(seed, ids[start : start + size])
-            links.append(seed)
-        return links
+        return token_chain(self.behind(self.root(adapter), extra), ids, self.chunk_tokens).links
 
     def behind(self, seed: int, extra: bytes) -> int:
         """What follows on `seed` where something besides tokens separates the cache."""

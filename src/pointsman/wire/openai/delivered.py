@@ -13,38 +13,31 @@ from msgspec import Meta
 
 from pointsman.wire.decoding import decoder
 from pointsman.wire.openai.chunk import says
+from pointsman.wire.openai.shapes import ABSENT, Delta
 from pointsman.wire.sse import data_event, event_data
 
 _IDS = re.compile(rb',\s*"(?:prompt_)?token_ids"\s*:\s*(?:null|\[[^\]]*\])')
 """A member of that name: inside a text its quotes would be escaped."""
 _EMPTY = b'""'
-_ABSENT = msgspec.Raw()
 _TokenId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class _Delta(msgspec.Struct, gc=False):
-    content: msgspec.Raw = _ABSENT
-    reasoning_content: msgspec.Raw = _ABSENT
-    reasoning: msgspec.Raw = _ABSENT
-    refusal: msgspec.Raw = _ABSENT
-    tool_calls: msgspec.Raw = _ABSENT
-    function_call: msgspec.Raw = _ABSENT
-
+class _Delta(Delta, gc=False):
     def is_more_than_text(self) -> bool:
         others = (self.reasoning_content, self.reasoning, self.refusal, self.tool_calls, self.function_call)
         return any(says(other) for other in others)
 
 
 class _Choice(msgspec.Struct, gc=False):
-    text: msgspec.Raw = _ABSENT
+    text: msgspec.Raw = ABSENT
     delta: _Delta | None = None
     token_ids: list[_TokenId] | None = None
-    prompt_token_ids: msgspec.Raw = _ABSENT
+    prompt_token_ids: msgspec.Raw = ABSENT
 
 
 class _Event(msgspec.Struct, gc=False):
     choices: list[_Choice] = []
-    prompt_token_ids: msgspec.Raw = _ABSENT
+    prompt_token_ids: msgspec.Raw = ABSENT
 
 
 _decode = decoder(_Event)
@@ -129,10 +122,10 @@ class Identity:
     def put_on(self, event: bytes, tokens: int) -> bytes:
         """`event` of a continuation as one of the stream that was begun, `tokens` in; empty if it says nothing new."""
         members = _members(event_data(event))
-        if not members or says(members.get("error", _ABSENT)):
+        if not members or says(members.get("error", ABSENT)):
             return event
         choices = [self._dressed(choice) for choice in _choices(members)]
-        has_usage = says(members.get("usage", _ABSENT))
+        has_usage = says(members.get("usage", ABSENT))
         if not has_usage and not any(_says_something(choice) for choice in choices):
             return b""
         members = {name: value for name, value in members.items() if name != "prompt_token_ids"} | self._members
@@ -178,7 +171,7 @@ def _choices(members: dict[str, msgspec.Raw]) -> list[dict[str, msgspec.Raw]]:
 
 
 def _says_something(choice: dict[str, msgspec.Raw]) -> bool:
-    if says(choice.get("finish_reason", _ABSENT)) or says(choice.get("text", _ABSENT)):
+    if says(choice.get("finish_reason", ABSENT)) or says(choice.get("text", ABSENT)):
         return True
     delta = bytes(choice.get("delta", b"{}"))
     return any(says(value) for value in _members(delta).values())
