@@ -28,7 +28,7 @@ HELD_BYTES: Final = 64 * 1024
 
 _BUSY: Final = (429, 503)
 _FAILED: Final = (401, 500, 502, 504)
-_WELL: Final = Verdict.OK  # an attribute of an enumeration is a long way to go
+WELL: Final = Verdict.OK  # an attribute of an enumeration is a long way to go
 HELD_BACK: Final = frozenset(_BUSY + _FAILED)
 """Statuses with which another node may do better. A 401 means that the node refused our own key."""
 
@@ -37,7 +37,7 @@ def verdict_on(status: int) -> Verdict:
     """What an HTTP status says about the node."""
     if status in _BUSY:
         return Verdict.BUSY
-    return Verdict.FAIL if status in _FAILED else _WELL
+    return Verdict.FAIL if status in _FAILED else WELL
 
 
 class Progress(Protocol):

@@ -34,10 +34,15 @@ class EventCutter:
         Raises EventTooLarge.
         """
         if not self.rest and data.endswith(b"\n\n") and data.find(b"\r") < 0:
-            if data.find(b"\n\n") == len(data) - 2:
+            end = data.find(b"\n\n") + 2
+            if end == len(data):
                 return [data]
             if not data.endswith(b"\n\n\n"):
-                return [event + b"\n\n" for event in data[:-2].split(b"\n\n")]
+                events = [data[:end]]
+                while end < len(data):
+                    start, end = end, data.find(b"\n\n", end) + 2
+                    events.append(data[start:end])
+                return events
         return self._cut(data)
 
     def _cut(self, data: bytes) -> list[bytes]:

@@ -7,13 +7,14 @@ of different kinds never meet in an index.
 """
 
 from collections.abc import Sequence
-from struct import iter_unpack, pack
+from struct import pack
+from typing import Final
 
 from xxhash import xxh3_64_intdigest
 
 from pointsman.brain.model.request import Chain
 
-CHUNK_BYTES = 256
+CHUNK_BYTES: Final = 256
 """About 64 tokens of English: fine enough for a system prompt, 512 links for a 32k-token prompt."""
 
 
@@ -24,13 +25,10 @@ def seed_for(key: bytes, kind: str) -> int:
 
 def byte_chain(seed: int, data: bytes) -> Chain:
     """The chain over `data` in chunks of 256 bytes; tokens per link follow the model's learned ratio."""
-    end = len(data) - len(data) % CHUNK_BYTES
     links: list[int] = []
-    append = links.append
-    digest = xxh3_64_intdigest
-    for (chunk,) in iter_unpack("256s", memoryview(data)[:end]):
-        seed = digest(chunk, seed)
-        append(seed)
+    for start in range(0, len(data) - CHUNK_BYTES + 1, CHUNK_BYTES):
+        seed = xxh3_64_intdigest(data[start : start + CHUNK_BYTES], seed)
+        links.append(seed)
     return Chain("bytes", links, 0.0, CHUNK_BYTES)
 
 

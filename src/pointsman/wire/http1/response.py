@@ -16,6 +16,8 @@ from pointsman.wire.http1.repeated import Repeated
 
 _HEAD_LIMIT: Final = 64 * 1024  # bytes
 _LAST_STATUS = 599
+_MODERN: Final = b"HTTP/1.1 2"
+"""How most responses begin; none that an interim one goes before."""
 _CHUNK_OF_LINES_END: Final = b"\n\r\n"
 """How a head ends, and a chunk of whole lines. A size line, of which llhttp tells nothing, does not end so."""
 
@@ -49,6 +51,7 @@ class ResponseReader:
         "_headers",
         "_known",
         "_length",
+        "_modern",
         "_parser",
         "_pieces",
         "_sink",
@@ -73,6 +76,7 @@ class ResponseReader:
         self._length: int | None = None
         self._size = 0
         self._begun = False
+        self._modern = False
         self.between_chunks = False
         self.complete = False
         self.reusable = False
@@ -96,6 +100,7 @@ class ResponseReader:
 
     def _read_first(self, data: bytes) -> bytes:
         """Read a response's first bytes; when they are all of it, its head is remembered for the next one."""
+        self._modern = data.startswith(_MODERN)
         body = self._read(data)
         if body and len(body) == self._length and self._head is not None and self.reusable:
             self._known.remember(data[: -len(body)], self._head)
@@ -191,7 +196,7 @@ class ResponseReader:
 
     def _check_version(self, chunked: bool) -> None:
         """llhttp takes versions and transfer codings that are not spoken here."""
-        version = self._parser.get_http_version()
+        version = "1.1" if self._modern else self._parser.get_http_version()
         codings = [value for name, value in self._headers if name == b"transfer-encoding"]
         if version not in ("1.0", "1.1"):
             raise Garbage(f"HTTP/{version}")

@@ -26,7 +26,7 @@ _ORDINARY: Final = Body.__struct_fields__.index("cache_salt")
 _NOTHING_MORE: Final = astuple(Body())[_ORDINARY:]
 
 
-_decode = decoder(Body)
+_decode: Final = decoder(Body)
 
 
 def read_body(body: bytes) -> Body:

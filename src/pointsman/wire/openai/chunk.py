@@ -1,5 +1,7 @@
 """One event of a stream, or a whole answer, decoded as far as accounting needs it."""
 
+from typing import Final
+
 import msgspec
 
 from pointsman.wire.decoding import decoder, mended
@@ -7,10 +9,10 @@ from pointsman.wire.openai.shapes import Answer, Choice, Chunk, Delta, ToldUsage
 
 MOST_TOKENS = 10**9
 """No request has more; a count beyond it, or below 0, counts as not said."""
-_NOTHING = (b"null", b'""', b"[]")
-_EMPTY = Chunk()
-_decode_chunk = decoder(Chunk)
-_decode_answer = decoder(Answer)
+_NOTHING: Final = (msgspec.Raw(b"null"), msgspec.Raw(b'""'), msgspec.Raw(b"[]"))
+_EMPTY: Final = Chunk()
+_decode_chunk: Final = decoder(Chunk)
+_decode_answer: Final = decoder(Answer)
 
 
 def usage_of(body: bytes) -> Usage:
@@ -26,7 +28,7 @@ def usage_of(body: bytes) -> Usage:
 
 def says(raw: msgspec.Raw) -> bool:
     """Whether a raw member is there and not empty."""
-    return bool(raw) and bytes(raw) not in _NOTHING
+    return bool(raw) and raw not in _NOTHING
 
 
 def read_chunk(data: bytes) -> Chunk:
