@@ -19,6 +19,7 @@ from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.account import DONE_EVENT, ChatAccount
 from pointsman.wire.openai.delivered import Delivered, Identity, without_ids
 from pointsman.wire.openai.errors import error_body
+from pointsman.wire.openai.likeness import Likeness
 from pointsman.wire.openai.ordinary import is_choice_text
 from pointsman.wire.openai.resumable import Asked, continuation, leaves_any
 
@@ -133,6 +134,7 @@ class SplicedAnswer(StreamAnswer):
     def __init__(self, head: ResponseHead, splice: Splice, reply: Reply, work: Work, progress: Progress) -> None:
         super().__init__(head, reply, work.id, ChatAccount(), progress, work.strip_usage)
         self._splice = splice
+        self._likeness = Noted(splice)
         self.begun = splice.begun
 
     def take(self, data: bytes) -> None:
@@ -141,16 +143,9 @@ class SplicedAnswer(StreamAnswer):
 
     def shortcut(self) -> Shortcut | None:
         """Events of the first node pass as they are, and are noted, unless they bring token ids."""
-        shortcut = super().shortcut()
-        if shortcut is None or self._splice.asked.by_tokens or self._splice.strips or self._splice.continues:
+        if self._splice.asked.by_tokens or self._splice.strips or self._splice.continues:
             return None
-        return shortcut[0], self._noted
-
-    def _noted(self, read: bytes) -> bool:
-        if not is_choice_text(read):
-            return False
-        self._splice.delivered.see(read[read.index(b"data: ") : -2], by_tokens=False)
-        return True
+        return super().shortcut()
 
     def cut(self, reason: str) -> Outcome:
         account = self._account
@@ -179,6 +174,22 @@ class SplicedAnswer(StreamAnswer):
         if not (self._account.done or self._account.error):
             rest += DONE_EVENT
         return super()._complete(rest)
+
+
+class Noted(Likeness):
+    """Notes what passes as delivered."""
+
+    __slots__ = ("_splice",)
+
+    def __init__(self, splice: Splice) -> None:
+        super().__init__(is_choice_text)
+        self._splice = splice
+
+    def passes(self, read: bytes) -> bool:
+        if not super().passes(read):
+            return False
+        self._splice.delivered.see(read[read.index(b"data: ") : -2], by_tokens=False)
+        return True
 
 
 class RefusedRest(Answer):

@@ -10,7 +10,7 @@ from typing import Final
 
 from pointsman.brain.model.errors import NodeFailed
 from pointsman.brain.model.outcome import Outcome, Verdict
-from pointsman.gateway.answers import HELD_BYTES, Answer, Progress, ended, verdict_on
+from pointsman.gateway.answers import HELD_BYTES, WELL, Answer, Progress, ended, verdict_on
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
 from pointsman.gateway.upstream import Shortcut
@@ -32,6 +32,7 @@ class StreamAnswer(Answer):
         "_cutter",
         "_head",
         "_held",
+        "_likeness",
         "_progress",
         "_reply",
         "_request_id",
@@ -59,17 +60,17 @@ class StreamAnswer(Answer):
         self._cutter = EventCutter()
         self._held = b""
         self._told = 0
+        self._likeness = account.likeness
         self.begun = False
 
     def take(self, data: bytes) -> None:
         """Raises EventTooLarge."""
-        see = self._account.see
-        strip = self._strip_usage
+        account, strip = self._account, self._strip_usage
         events = self._cutter.feed(data)
         if len(events) == 1:
-            out = b"" if see(events[0]) and strip else events[0]
+            out = b"" if account.see(events[0]) and strip else events[0]
         else:
-            out = b"".join([event for event in events if not (see(event) and strip)])
+            out = b"".join([event for event in events if not (account.see(event) and strip)])
         self._hand_on(out, events)
 
     def _hand_on(self, out: bytes, events: list[bytes]) -> None:
@@ -88,7 +89,7 @@ class StreamAnswer(Answer):
         if not self.begun or not account.content_events or account.done or self._cutter.rest:
             return None
         transport = self._reply.between_chunks()
-        return None if transport is None else (transport, account.ordinary())
+        return None if transport is None else (transport, self._likeness)
 
     def passed(self, count: int) -> None:
         self._account.content_events += count
@@ -131,8 +132,9 @@ class StreamAnswer(Answer):
         if rest:
             self._reply.write(rest)
         self._reply.end()
-        verdict, reason = (Verdict.FAIL, "inband_error") if account.error else (Verdict.OK, "done")
-        return ended(verdict, reason, self._head.status, account.usage)
+        if account.error:
+            return ended(Verdict.FAIL, "inband_error", self._head.status, account.usage)
+        return ended(WELL, "done", self._head.status, account.usage)
 
     def _hold(self, out: bytes) -> None:
         account = self._account

@@ -10,7 +10,6 @@ import asyncio
 import errno
 import socket
 import ssl
-from collections.abc import Callable
 from typing import Final, cast
 
 from pointsman.clock import Clock
@@ -18,6 +17,7 @@ from pointsman.gateway.origin import Origin
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.http1.response import Garbage, ResponseReader
+from pointsman.wire.openai.likeness import Likeness
 
 SEE_OUT_S = 0.5
 """How long a node may take to end the body of a stream that has said `[DONE]`."""
@@ -30,8 +30,8 @@ _JOINED_BYTES: Final = 64 * 1024
 _PASSED_AT_ONCE: Final = 16
 """Reads that take the shortcut before the sink is told."""
 
-Shortcut = tuple[asyncio.WriteTransport, Callable[[bytes], bool]]
-"""Where a read may go as it is, and which ones may: a function of their bytes alone."""
+Shortcut = tuple[asyncio.WriteTransport, Likeness]
+"""Where a read may go as it is, and what tells which ones may."""
 
 
 class UpstreamSink:
@@ -79,9 +79,9 @@ class UpstreamConnection(asyncio.Protocol):
 
     __slots__ = (
         "_answered",
+        "_likeness",
         "_onward",
         "_passed",
-        "_passes",
         "_paused",
         "_pool",
         "_reader",
@@ -100,7 +100,7 @@ class UpstreamConnection(asyncio.Protocol):
         self._paused = False
         self._silent = True
         self._onward: asyncio.WriteTransport | None = None
-        self._passes: Callable[[bytes], bool] = _none
+        self._likeness: Likeness | None = None
         self._passed = 0
         self.heard = False
         self.idle_since = 0.0
@@ -151,8 +151,8 @@ class UpstreamConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.heard = True
-        onward = self._onward
-        if onward is None or not self._passes(data):
+        onward, likeness = self._onward, self._likeness
+        if onward is None or likeness is None or not likeness.passes(data):
             self._read(data)
             return
         onward.write(data)
@@ -183,7 +183,7 @@ class UpstreamConnection(asyncio.Protocol):
 
     def _find_shortcut(self) -> None:
         shortcut = self._sink.shortcut() if self._sink is not None and self._reader.between_chunks else None
-        self._onward, self._passes = shortcut or (None, _none)
+        self._onward, self._likeness = shortcut or (None, None)
 
     def tell_passed(self) -> None:
         """Tell the sink now of reads that took the shortcut and have not been told."""
@@ -322,11 +322,6 @@ class Pool:
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
-
-
-def _none(_read: bytes) -> bool:
-    """What may take no shortcut."""
-    return False
 
 
 def _notice_silence(sock: socket.socket, gone_s: float) -> None:

@@ -9,6 +9,7 @@ from tests.fuzz.targets.relay import HEAD, OnePool, Wire, arrived
 from pointsman.gateway.upstream import Shortcut, UpstreamSink
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.messages import ResponseHead
+from pointsman.wire.openai.likeness import Likeness
 
 TEXT = b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"usage":null}\n\n'
 EVENTS = [
@@ -31,8 +32,15 @@ def damaged(event: bytes, at: int, byte: int) -> bytes:
     return event[:at] + bytes((byte,)) + event[at + 1 :]
 
 
+def saying(inside: bytes) -> bytes:
+    return TEXT.replace(b'"a"', b'"%b"' % inside)
+
+
 events = st.lists(
     st.sampled_from([TEXT, *EVENTS])
+    | st.sampled_from([b"", b"b", b"\\n", b"\\\\", b"\\", b'\\"', b'"', b"\n", b"\r", b"usage", b"\xc3\xa9"]).map(
+        saying
+    )
     | st.builds(damaged, st.sampled_from(EVENTS), st.integers(0, 200), st.integers(0, 255)),
     min_size=1,
     max_size=40,
@@ -60,7 +68,7 @@ class Listener(UpstreamSink):
         self.heard.append(data)
 
     def shortcut(self) -> Shortcut | None:
-        return cast(Shortcut, (self.client, lambda read: read == chunk(b"ab\n")))
+        return cast(Shortcut, (self.client, Likeness(lambda read: read == chunk(b"ab\n"))))
 
     def on_passed(self, count: int) -> None:
         self.heard.append(count)

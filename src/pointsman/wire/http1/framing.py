@@ -2,15 +2,20 @@
 
 from typing import Final
 
+LINE_END: Final = b"\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_KNOWN: Final = 1024
+"""Bytes. Shorter chunks, which most of a stream's are, have their size lines made beforehand."""
 
 
 def chunk(data: bytes) -> bytes:
     """`data` as one chunk. Raises ValueError for empty data: that would end the message."""
-    if not data:
+    size = len(data)
+    if not size:
         raise ValueError("an empty chunk ends the message")
-    return b"%x\r\n%b\r\n" % (len(data), data)
+    line = _LINE_OF_SIZE[size] if size < _KNOWN else b"%x\r\n" % size
+    return line + data + LINE_END
 
 
 def chunk_body(data: bytes) -> int:
@@ -19,8 +24,13 @@ def chunk_body(data: bytes) -> int:
     Sizes with leading zeros or extensions, which nobody writes, are not looked into.
     """
     length = len(data)
-    lines = _SIZE_LINES[length] if length < len(_SIZE_LINES) else _size_lines(length)
-    return len(lines[0]) if data.startswith(lines) and data.endswith(b"\r\n") else 0
+    lines = _SIZE_LINES[length] if length < _KNOWN else _size_lines(length)
+    return len(lines[0]) if data.startswith(lines) and data.endswith(LINE_END) else 0
+
+
+def size_line(length: int) -> bytes:
+    """The line that a chunk of `length` bytes, its framing counted, begins with; empty if none is that long, or few."""
+    return _SIZE_LINE[length] if length < _KNOWN else b""
 
 
 def _size_lines(length: int) -> tuple[bytes, ...]:
@@ -32,5 +42,8 @@ def _size_lines(length: int) -> tuple[bytes, ...]:
     return ()
 
 
-_SIZE_LINES: Final = [_size_lines(length) for length in range(1024)]
-"""Those of most chunks of a stream, by length."""
+_LINE_OF_SIZE: Final = [b"%x\r\n" % size for size in range(_KNOWN)]
+"""By the size that it tells."""
+_SIZE_LINES: Final = [_size_lines(length) for length in range(_KNOWN)]
+_SIZE_LINE: Final = [lines[0] if lines else b"" for lines in _SIZE_LINES]
+"""By the length of the whole chunk."""

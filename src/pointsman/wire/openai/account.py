@@ -8,21 +8,29 @@ from collections.abc import Callable
 from typing import Final
 
 from pointsman.wire.openai.chunk import read_chunk, says, says_something, tells_error, usage_from
+from pointsman.wire.openai.likeness import Likeness
 from pointsman.wire.openai.ordinary import is_choice_text, is_typed_text, says_text_alone
-from pointsman.wire.openai.shapes import Answer, Chunk, Usage
+from pointsman.wire.openai.shapes import Answer, Choice, Chunk, Usage
 from pointsman.wire.sse import data_event, event_data
 
 DONE_EVENT: Final = data_event(b"[DONE]")
+_AROUND_DATA: Final = len(data_event(b""))
+"""Bytes that an event has beside its data, if it has nothing else and is written as usual."""
 _FINAL: Final = frozenset(("message_stop", "response.completed", "response.incomplete"))
 _FAILED: Final = frozenset(("error", "response.failed"))
 
 
 class StreamAccount:
-    """Sees every event of one stream. `content_events` counts those that carried something generated."""
+    """Sees every event of one stream. `content_events` counts those that carried something generated.
 
-    __slots__ = ("content_events", "done", "error", "usage")
+    `likeness` tells chunks of one event each that, after the first content, are one more of it and nothing else: what
+    `look` says of them, who has nothing but the bytes of the chunk.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("content_events", "done", "error", "likeness", "usage")
+
+    def __init__(self, look: Callable[[bytes], bool]) -> None:
+        self.likeness = Likeness(look)
         self.content_events = 0
         self.done = False
         self.error = b""
@@ -30,10 +38,6 @@ class StreamAccount:
 
     def see(self, event: bytes) -> bool:
         """Take one raw event; true when it is nothing but the usage of the whole stream."""
-        raise NotImplementedError
-
-    def ordinary(self) -> Callable[[bytes], bool]:
-        """What tells chunks of one event each that, after the first content, are one more of it and nothing else."""
         raise NotImplementedError
 
     def succeeded(self) -> bool:
@@ -51,7 +55,7 @@ class ChatAccount(StreamAccount):
     __slots__ = ("_choices", "_finished")
 
     def __init__(self, choices: int = 1) -> None:
-        super().__init__()
+        super().__init__(is_choice_text)
         self._choices = choices
         self._finished: set[int] = set()
 
@@ -59,10 +63,7 @@ class ChatAccount(StreamAccount):
         if self.content_events and says_text_alone(event):
             self.content_events += 1
             return False
-        return self._see_closely(event_data(event))
-
-    def ordinary(self) -> Callable[[bytes], bool]:
-        return is_choice_text
+        return self._see_closely(event, event_data(event))
 
     def succeeded(self) -> bool:
         return not self.error and (self.done or len(self._finished) >= self._choices)
@@ -70,7 +71,7 @@ class ChatAccount(StreamAccount):
     def last_words(self, error: bytes) -> bytes:
         return data_event(error) + DONE_EVENT
 
-    def _see_closely(self, data: bytes) -> bool:
+    def _see_closely(self, event: bytes, data: bytes) -> bool:
         if data == b"[DONE]":
             self.done = True
             return False
@@ -81,13 +82,16 @@ class ChatAccount(StreamAccount):
             self.error = data
         if chunk.usage is not None:
             self.usage = usage_from(chunk.usage)
-        choices = chunk.choices or ()
-        content = False
+        choices: list[Choice] = chunk.choices or []
+        content = ends = False
         for choice in choices:
             content = content or says_something(choice)
             if says(choice.finish_reason):
+                ends = True
                 self._finished.add(choice.index)
         self.content_events += content
+        if content and not (ends or self.error or chunk.usage is not None) and len(event) == len(data) + _AROUND_DATA:
+            self.likeness.keep(event)
         return chunk.usage is not None and not choices
 
 
@@ -95,6 +99,9 @@ class TypedAccount(StreamAccount):
     """Streams of typed events (`/v1/responses`, `/v1/messages`): a final type ends them."""
 
     __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(is_typed_text)
 
     def see(self, event: bytes) -> bool:
         data = event_data(event)
@@ -109,9 +116,6 @@ class TypedAccount(StreamAccount):
         self.done = self.done or chunk.type in _FINAL
         self._take_usage(chunk)
         return False
-
-    def ordinary(self) -> Callable[[bytes], bool]:
-        return is_typed_text
 
     def succeeded(self) -> bool:
         return self.done and not self.error

@@ -4,8 +4,8 @@ That is told by the bytes alone, which were just read, so that nothing has to be
 to. Nothing is decoded: a quoted `"usage"` inside a text is written `\\"usage\\"` in JSON, so text is not mistaken for
 it. Whatever is not known for certain is not ordinary, and is cut and seen as if there were nothing like this.
 
-It is asked of every piece of every stream, so it is `find` that looks for bytes in bytes: `in` tries them as a number
-first, and the exception made of that costs more than the search.
+Of most pieces even this is not asked, because they are like the one before (`likeness.py`). Where it is, `find` looks
+for bytes in bytes: `in` tries them as a number first, and the exception made of that costs more than the search.
 """
 
 from typing import Final

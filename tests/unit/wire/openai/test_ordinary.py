@@ -103,7 +103,7 @@ def test_what_is_ordinary_is_one_event_of_content(account, frame, inside: bytes)
     event = frame(inside)
     seen: StreamAccount = account()
     seen.content_events = 1
-    if seen.ordinary()(chunk(event)):
+    if seen.likeness.passes(chunk(event)):
         assert EventCutter().feed(event) == [event]
         assert not seen.see(event)
         assert (seen.done, seen.error, seen.usage.completion) == (False, b"", 0)
