@@ -51,11 +51,12 @@ class Likeness:
     def _is_like_the_last(self, read: bytes) -> bool:
         before, after = self._before, self._after
         line = size_line(len(read))
-        text = read[len(line) + len(before) : len(read) - len(after)]
-        return (
-            line + before + text + after == read
-            and before != b""
-            and not (_QUOTE in text or _LINE_FEED in text or _CARRIAGE_RETURN in text or text.endswith(_BACKSLASH))
+        start, end = len(line) + len(before), len(read) - len(after)
+        if not before or start > end:
+            return False
+        text = read[start:end]
+        return line + before + text + after == read and not (
+            _QUOTE in text or _LINE_FEED in text or _CARRIAGE_RETURN in text or text.endswith(_BACKSLASH)
         )
 
     def keep(self, event: bytes) -> None:
@@ -65,6 +66,6 @@ class Likeness:
             if at >= 0:
                 start = at + len(name)
                 end = event.find(b'"', start)
-                if not event[start:end].endswith(_BACKSLASH):
+                if end >= 0 and not event[start:end].endswith(_BACKSLASH):
                     self._before, self._after = event[:start], event[end:] + LINE_END
                 return
