@@ -73,4 +73,4 @@ def event_data(event: bytes) -> bytes:
 
 def data_event(data: bytes) -> bytes:
     """One event of one line."""
-    return b"data: %b\n\n" % data
+    return b"data: " + data + b"\n\n"

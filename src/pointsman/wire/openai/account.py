@@ -14,8 +14,6 @@ from pointsman.wire.openai.shapes import Answer, Choice, Chunk, Usage
 from pointsman.wire.sse import data_event, event_data
 
 DONE_EVENT: Final = data_event(b"[DONE]")
-_AROUND_DATA: Final = len(data_event(b""))
-"""Bytes that an event has beside its data, if it has nothing else and is written as usual."""
 _FINAL: Final = frozenset(("message_stop", "response.completed", "response.incomplete"))
 _FAILED: Final = frozenset(("error", "response.failed"))
 
@@ -90,7 +88,7 @@ class ChatAccount(StreamAccount):
                 ends = True
                 self._finished.add(choice.index)
         self.content_events += content
-        if content and not (ends or self.error or chunk.usage is not None) and len(event) == len(data) + _AROUND_DATA:
+        if content and not (ends or self.error or chunk.usage is not None) and event == data_event(data):
             self.likeness.keep(event)
         return chunk.usage is not None and not choices
 

@@ -52,7 +52,7 @@ class Likeness:
         before, after = self._before, self._after
         line = size_line(len(read))
         start, end = len(line) + len(before), len(read) - len(after)
-        if not before or start > end:
+        if not line or not before or start > end:
             return False
         text = read[start:end]
         return line + before + text + after == read and not (

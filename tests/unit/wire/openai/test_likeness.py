@@ -59,6 +59,7 @@ def test_only_the_first_is_looked_into(frame: bytes) -> None:
         (chunk(CHAT % b"b")[3:], False),
         (chunk(CHAT % b"bc").replace(b"bc", b"b"), False),
         (CHAT % b"b", False),
+        *[((CHAT % (b"x" * (size - len(CHAT)))) + b"\r\n", False) for size in (262, 1024, 1500)],
         (b"", False),
     ],
 )
@@ -69,6 +70,14 @@ def test_what_is_not_alike_is_looked_into(read: bytes, passes: bool) -> None:
     assert likeness.passes(read) is passes
     assert look.times == 2
     assert likeness.passes(chunk(CHAT % b"c"))
+
+
+@pytest.mark.parametrize(("start", "end"), [(b"data:", b"\r\n\n"), (b"data:", b"\n\r\n"), (b"\ndata:", b"\n\n")])
+def test_only_an_event_that_is_written_as_usual_teaches(start: bytes, end: bytes) -> None:
+    account = ChatAccount()
+    account.see(start + (CHAT % b"a")[6:-2] + end)
+    assert account.content_events == 1
+    assert not account.likeness.passes(chunk(start + (CHAT % b"b")[6:-2] + end))
 
 
 def test_what_cannot_be_kept_is_looked_into_every_time() -> None:
