@@ -134,7 +134,7 @@ class SplicedAnswer(StreamAnswer):
     def __init__(self, head: ResponseHead, splice: Splice, reply: Reply, work: Work, progress: Progress) -> None:
         super().__init__(head, reply, work.id, ChatAccount(), progress, work.strip_usage)
         self._splice = splice
-        self._likeness = Noted(splice)
+        self._account.likeness = Noted(splice)
         self.begun = splice.begun
 
     def take(self, data: bytes) -> None:

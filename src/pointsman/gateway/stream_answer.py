@@ -32,7 +32,6 @@ class StreamAnswer(Answer):
         "_cutter",
         "_head",
         "_held",
-        "_likeness",
         "_progress",
         "_reply",
         "_request_id",
@@ -60,7 +59,6 @@ class StreamAnswer(Answer):
         self._cutter = EventCutter()
         self._held = b""
         self._told = 0
-        self._likeness = account.likeness
         self.begun = False
 
     def take(self, data: bytes) -> None:
@@ -89,7 +87,7 @@ class StreamAnswer(Answer):
         if not self.begun or not account.content_events or account.done or self._cutter.rest:
             return None
         transport = self._reply.between_chunks()
-        return None if transport is None else (transport, self._likeness)
+        return None if transport is None else (transport, account.likeness)
 
     def passed(self, count: int) -> None:
         self._account.content_events += count
