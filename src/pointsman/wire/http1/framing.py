@@ -29,7 +29,10 @@ def chunk_body(data: bytes) -> int:
 
 
 def size_line(length: int) -> bytes:
-    """The line that a chunk of `length` bytes, its framing counted, begins with; empty if none is that long, or few."""
+    """The line that a chunk of `length` bytes begins with, in small digits; empty if none is that long, or it is long.
+
+    `length` counts the line itself and both line ends, as all of the chunk that was read.
+    """
     return _SIZE_LINE[length] if length < _KNOWN else b""
 
 

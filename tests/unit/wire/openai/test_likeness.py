@@ -4,21 +4,13 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.support.text_events import CHAT, COMPLETION, DELTA, MESSAGE
 
 from pointsman.wire.http1.framing import chunk
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 from pointsman.wire.openai.likeness import Likeness
 from pointsman.wire.openai.ordinary import is_choice_text
 from pointsman.wire.sse import EventCutter
-
-CHAT = b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"%b"},"finish_reason":null}],"usage":null}\n\n'
-COMPLETION = b'data: {"id":"x","choices":[{"index":0,"text":"%b","finish_reason":null}]}\n\n'
-KIND = b"response.output_text.delta"
-DELTA = b'event: %b\ndata: {"type":"%b","delta":"%%b"}\n\n' % (KIND, KIND)
-MESSAGE = (
-    b"event: content_block_delta\n"
-    b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%b"}}\n\n'
-)
 
 
 class Looked:

@@ -4,24 +4,16 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.support.text_events import CHAT, DELTA, MESSAGE
 
 from pointsman.wire.http1.framing import chunk
 from pointsman.wire.openai.account import ChatAccount, StreamAccount, TypedAccount
 from pointsman.wire.openai.ordinary import is_choice_text, is_typed_text
 from pointsman.wire.sse import EventCutter
 
-BEFORE = b'data: {"id":"x","choices":[{"index":0,"delta":{"content":"'
-AFTER = b'"},"finish_reason":null}],"usage":null}\n\n'
-KIND = b"response.output_text.delta"
-DELTA = b'event: %b\ndata: {"delta":"%%b","type":"%b"}\n\n' % (KIND, KIND)
-MESSAGE = (
-    b"event: content_block_delta\n"
-    b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%b"}}\n\n'
-)
-
 
 def text(inside: bytes) -> bytes:
-    return BEFORE + inside + AFTER
+    return CHAT % inside
 
 
 TEXTS = [b" tok", b"", b"\\n", b"\\u00e9", rb"say \"hi\"", rb"\"usage\":{} and \"error\"", b"\xc3\xa9", b"x" * 5000]
