@@ -79,6 +79,7 @@ class TestDriver:
     def first_token(self, lease: int) -> None:
         if lease in self.running:
             self.delivered.setdefault(self.running[lease], 0)
+            self.new_tokens.setdefault(lease, 1)
         self.obey(self.dispatcher.first_token(lease, self.now))
 
     def tokens(self, lease: int, count: int) -> None:

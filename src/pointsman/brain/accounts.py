@@ -59,8 +59,7 @@ class Accounts:
         if self._quotas.charged(ticket.id) and (outcome.delivered or outcome.verdict not in UNSERVED):
             prompt = outcome.prompt_tokens or ticket.prompt_tokens - ticket.delivered_tokens
             counted = outcome.prompt_tokens or outcome.completion_tokens
-            seen = ticket.delivered_tokens + outcome.new_tokens if outcome.resumable else lease.seen
-            self._used[ticket.id] = float(prompt + (outcome.completion_tokens if counted else seen))
+            self._used[ticket.id] = float(prompt + (outcome.completion_tokens if counted else lease.seen))
 
     def over(self, ticket: Ticket, now: float) -> None:
         """A request is over, however it ended."""

@@ -164,7 +164,7 @@ class Dispatcher:
         models = self.fleet.models[lease.row]
         again = self._tries.allows(ticket, lease, outcome)
         self.placement.release(lease, now)
-        ticket.lease = None
+        lease.end(outcome)
         self.accounts.ended(lease, outcome)
         failed = outcome.verdict is _FAIL
         if failed and lease.first_at is None:

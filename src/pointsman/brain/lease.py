@@ -8,6 +8,7 @@ submit ──► ticket waits ──► lease ──► ended
 
 from pointsman.brain.cache.index import Insertion
 from pointsman.brain.ledger import Booking
+from pointsman.brain.model.outcome import Outcome
 from pointsman.brain.model.request import Request
 
 
@@ -118,3 +119,9 @@ class Lease:
         """Tokens of the answer that were seen to come, other tries' included; less exact than what the engine tells."""
         ticket = self.ticket
         return ticket.delivered_tokens + self.tokens + (ticket.request.stream and self.first_at is not None)
+
+    def end(self, outcome: Outcome) -> None:
+        """Nothing more comes. Where the rest can be asked of another node, what came is known to the token."""
+        self.ticket.lease = None
+        if outcome.resumable:
+            self.tokens = max(self.tokens, outcome.new_tokens - 1)  # the first is not among them

@@ -1,8 +1,10 @@
 """What tenants are charged as their requests come and go."""
 
+import msgspec
 import pytest
 from tests.support.driver import FAILED, TestDriver
 
+from pointsman.brain.model.facts import Ended
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.model.tenant import Tenant
@@ -88,6 +90,24 @@ def test_every_token_that_was_seen_is_charged_the_first_included() -> None:
     driver.cancel(ticket)
     assert driver.ended[driver.submit(tokens=90, max_tokens=1, tenant="t")] == "rate_limit_exceeded"
     assert driver.submit(tokens=89, max_tokens=1, tenant="t") in driver.running.values()
+    driver.rest()
+
+
+def test_a_stream_cut_for_good_costs_what_was_delivered_and_its_record_says_so() -> None:
+    """More came than was told on the way: tokens are told in batches."""
+    told: list[int] = []
+    observer = {Ended: lambda fact: told.append(fact.tokens)}
+    driver = TestDriver(observers=[observer], tenants=(Tenant(name="t", tokens_per_minute=600),), queue_limit=5)
+    driver.add("a", slots=1)
+    ticket = driver.submit(tokens=500, max_tokens=1, tenant="t", resumable=True)
+    lease = driver.lease_of(ticket)
+    driver.first_token(lease)
+    driver.tokens(lease, 9)
+    driver.finish(lease, msgspec.structs.replace(driver.lost(lease, "reset"), new_tokens=15))
+    assert ticket in driver.ended
+    assert told == [15]
+    assert driver.ended[driver.submit(tokens=85, max_tokens=1, tenant="t")] == "rate_limit_exceeded"
+    assert driver.submit(tokens=84, max_tokens=1, tenant="t") in driver.running.values()
     driver.rest()
 
 

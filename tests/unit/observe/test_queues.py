@@ -81,4 +81,4 @@ def test_an_answer_that_was_interrupted_waits_since_it_came() -> None:
     driver.finish(1, driver.lost(1, "preempted", Verdict.INTERRUPTED))
     (queue,) = queues(driver.dispatcher, driver.now, 10)
     (one,) = queue.first
-    assert (one.request_id, one.waited_s, one.interruptions, one.prompt_tokens) == ("r1", 5.0, 1, 140)
+    assert (one.request_id, one.waited_s, one.interruptions, one.prompt_tokens) == ("r1", 5.0, 1, 141)
