@@ -104,7 +104,8 @@ def test_a_run_that_ends_early_says_why(monkeypatch, capsys, error, status):
     assert ("an engine died" if status == 1 else "interrupted") in capsys.readouterr().err
 
 
-def test_a_scene_has_policies_and_columns_of_its_own(measured, capsys):
+def test_a_scene_has_policies_and_columns_of_its_own(measured, capsys, monkeypatch):
+    monkeypatch.setattr("pointsman.demo.plan.scene_saturation", lambda *_: 1.0)  # measuring it takes a while
     assert main(DemoConfig(scene="memory-tight")) == 0
     out = capsys.readouterr().out
     rows = [line.split()[0] for line in out.splitlines() if line.startswith(MEMORY_TIGHT.policies)]

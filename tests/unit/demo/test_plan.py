@@ -61,4 +61,3 @@ def test_a_scene_says_what_is_asked_of_it_unless_the_user_does():
     assert max(line.output_tokens for one in plan.demand.dialogues for line in one.lines) > 8_000
     other = DemoConfig(scene="memory-tight", load=0.5, policies=("jffc",), seconds=3.0)
     assert (load_of(other), policies_of(other)) == (0.5, ("jffc",))
-    assert planned(other, None)[0].seconds == pytest.approx(3.0 * planned(other, None)[0].time_scale)

@@ -9,7 +9,8 @@ from pointsman.demo.scene import MEMORY_TIGHT
 from pointsman.simulate.plan import planned
 
 
-def test_the_simulator_gets_the_dialogues_of_the_demonstration() -> None:
+def test_the_simulator_gets_the_dialogues_of_the_demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pointsman.demo.plan.scene_saturation", lambda *_: 1.0)  # measuring it takes a while
     plan, saturation = planned_demo(DemoConfig(scene="memory-tight", seed=3, seconds=4.0), None)
     same = planned(simulated_scene(3, MEMORY_TIGHT.load * saturation, plan.seconds))
     ours = [(one.start_s, [line.output_tokens for line in one.lines]) for one in plan.demand.dialogues]
