@@ -88,7 +88,9 @@ class Delivered:
         if delta is not None and delta.is_more_than_text():
             self.plain = False
         spoke = text not in (b"", b"null", _EMPTY)
-        if by_tokens:
+        if spoke and not text.startswith(b'"'):
+            self.plain = False  # parts, or a number: what a continuation would begin with is not known
+        elif by_tokens:
             self._see_ids(choice.token_ids or [], spoke)
         elif spoke:
             self.text += text[1:-1]

@@ -43,6 +43,14 @@ def test_more_than_text_is_not_plain(delta: dict[str, Any]) -> None:
     assert not seen(said({"content": "a"}), said(delta)).plain
 
 
+@pytest.mark.parametrize("odd", [5, True, {"a": "b"}, [{"type": "text", "text": "a"}]])
+def test_a_text_that_is_no_string_is_not_plain(odd: Any) -> None:
+    delivered = seen(said({"content": "a"}), said({"content": odd}))
+    assert not delivered.plain
+    assert delivered.text == b"a"
+    assert not seen(event({"text": odd, "token_ids": [4]}), by_tokens=True).plain
+
+
 def test_ids_are_kept_with_those_of_the_prompt() -> None:
     first = event({"text": "a", "token_ids": [4], "prompt_token_ids": [1, 2]})
     delivered = seen(first, event({"text": "bc", "token_ids": [5, 6]}), by_tokens=True)
