@@ -18,7 +18,7 @@ from pointsman.brain.model.node import NodeSpec
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.brain.policies.registry import build
 from pointsman.brain.policies.table import PolicyTable
-from pointsman.clock import Clock, WallClock
+from pointsman.clock import Clock, ManualClock, WallClock
 from pointsman.config.tls import server_context
 from pointsman.gateway.app import Gateway, GatewaySettings
 from pointsman.gateway.settings import Timeouts
@@ -29,7 +29,10 @@ from .scripted_upstream import Script, ScriptedUpstream
 TLS = Path(__file__).parents[2] / "fixtures" / "tls"
 OVER_TLS = bool(os.environ.get("POINTSMAN_OVER_TLS"))
 """Set it to see everything here happen over TLS."""
-QUICK = Timeouts(lame_duck_s=0.0, drain_s=2.0)
+QUICK = Timeouts(lame_duck_s=0.0, drain_s=60.0)
+SOON_S = 8.0
+"""What must happen happens within milliseconds, on a busy machine too; this only stops a test that waits in vain. It is
+less than the gateway's own time-outs (10 s for a head), which would hide that nothing else has ended what they end."""
 CHAT = "/v1/chat/completions"
 
 
@@ -86,12 +89,12 @@ class Client:
 
     async def response(self) -> Response:
         """The next response; `complete` is false when the connection ended inside its body."""
-        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 10)
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 30)
         first, *lines = head.decode("latin-1").split("\r\n")[:-2]
         headers = {name: value for name, _, value in (line.partition(": ") for line in lines)}
         status = int(first.split(" ")[1])
         try:
-            body = b"" if status in (100, 204, 304) else await asyncio.wait_for(self._body(headers), 10)
+            body = b"" if status in (100, 204, 304) else await asyncio.wait_for(self._body(headers), 30)
             return Response(status, headers, body, True)
         except asyncio.IncompleteReadError as error:
             return Response(status, headers, error.partial, False)
@@ -109,7 +112,8 @@ class Client:
 class World:
     """A gateway, its nodes, and clients; everything is closed at the end of the test.
 
-    `policy` decides; set it before `open` or `start`. `metrics` counts what the brain tells.
+    `policy` decides; set it before `open` or `start`. `metrics` counts what the brain tells. With a ManualClock as its
+    `clock`, which stands unless told otherwise, no time-out of a request or connection can come too early.
     """
 
     def __init__(self, stack: AsyncExitStack) -> None:
@@ -150,14 +154,26 @@ class World:
     async def client(self) -> Client:
         return await self._stack.enter_async_context(Client(self.gateway.port, self.client_tls))
 
-    async def until(self, true: Callable[[], bool], within_s: float = 5.0) -> None:
+    async def until(self, true: Callable[[], bool], within_s: float = SOON_S) -> None:
         async with asyncio.timeout(within_s):
             while not true():
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(0.002)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the clock, which stands, move on, and whatever is overdue then be ended."""
+        assert isinstance(self.clock, ManualClock)
+        self.clock.advance_to(self.clock.now() + seconds)
+        for watched in tuple(self.gateway._deadlines._watched):
+            watched.check(self.clock.now())
+
+    def passes(self, seconds: float) -> bool:
+        """That much time passes at each look of `until`."""
+        self.pass_time(seconds)
+        return True
 
     async def at_rest(self) -> None:
         """No ticket, lease or request is left."""
-        await self.until(lambda: self.dispatcher.at_rest() and self.gateway.driver.open_requests == 0, 1.0)
+        await self.until(lambda: self.dispatcher.at_rest() and self.gateway.driver.open_requests == 0)
 
     async def _stop(self) -> None:
         stopping = asyncio.ensure_future(self.gateway.stop())

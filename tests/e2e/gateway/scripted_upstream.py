@@ -194,6 +194,20 @@ def stream(*events: bytes, gap_s: float = 0.0, end: bool = True) -> Script:
     return script
 
 
+def standing(go: asyncio.Event, *events: bytes) -> Script:
+    """A stream that stands after its second event until it may go on; then come the others, one chunk each."""
+
+    async def script(_: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM_HEAD + chunk(events[0]) + chunk(events[1]))
+        await go.wait()
+        for each in events[2:]:
+            writer.write(chunk(each))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+
+    return script
+
+
 async def never(_: Received, writer: asyncio.StreamWriter) -> None:
     """Take the request and say nothing."""
     await asyncio.sleep(60)

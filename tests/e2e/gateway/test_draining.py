@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from pointsman.brain.model.node import NodeSpec, NodeState
 
 from .conftest import Client, World, chat
-from .scripted_upstream import DONE, ROLE, ScriptedUpstream, event, stream
+from .scripted_upstream import DONE, ROLE, ScriptedUpstream, event, standing, stream
 
 TEXT = event({"content": "Hi"})
 STOP = event({}, "stop")
@@ -18,7 +18,8 @@ def state(world: World, url: str) -> NodeState:
 
 
 async def test_a_drained_node_finishes_and_gets_nothing_new(world: World) -> None:
-    await world.open(stream(ROLE, *[TEXT] * 50, STOP, DONE, gap_s=0.005), ANSWER)
+    go = asyncio.Event()
+    await world.open(standing(go, ROLE, *[TEXT] * 50, STOP, DONE), ANSWER)
     leaving, other = world.nodes
     client, another = await world.client(), await world.client()
     client.send(chat(stream=True))
@@ -32,8 +33,9 @@ async def test_a_drained_node_finishes_and_gets_nothing_new(world: World) -> Non
     assert state(world, leaving.url) is NodeState.DRAINING
     world.gateway.driver.call(lambda now: world.dispatcher.remove_node(leaving.url, now))
     assert leaving.url in world.dispatcher.fleet.row_of, "it still finishes what it has"
+    go.set()
     assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).endswith(DONE + b"\r\n0\r\n\r\n")
-    await world.until(lambda: leaving.url not in world.dispatcher.fleet.row_of, 1.0)
+    await world.until(lambda: leaving.url not in world.dispatcher.fleet.row_of)
     await world.at_rest()
 
 
@@ -71,8 +73,8 @@ async def test_engines_restarted_one_after_the_other_fail_no_request(world: Worl
             world.gateway.add_node(NodeSpec(url=new.url))
             await world.until(lambda: world.dispatcher.available("m") == 3)
             await world.until(lambda: len(new.requests) > 3)  # noqa: B023
+        await world.until(lambda: len(answers) > 50)
         stop.set()
         await asyncio.gather(*callers)
-    assert len(answers) > 50
     assert set(answers) == {ROLE + TEXT * 5 + STOP + DONE}
     await world.at_rest()

@@ -8,7 +8,7 @@ from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Limits, Timeouts
 
-from .conftest import Connect, World, chat
+from .conftest import SOON_S, Connect, World, chat
 from .scripted_upstream import (
     DONE,
     HANG,
@@ -150,16 +150,19 @@ async def test_inband_client_error_before_content_gets_its_status(world: World) 
 
 
 async def test_cut_plain_answer_is_broken_off(world: World) -> None:
+    seen = asyncio.Event()
+
     async def half(_: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(respond(b"x" * 100)[:-50])
-        await writer.drain()
-        await asyncio.sleep(0.05)
+        await seen.wait()
         raise Cut
 
     await world.open(half)
     client = await world.client()
-    response = await client.ask(chat())
-    assert not response.complete
+    client.send(chat())
+    await client.reader.readuntil(b"\r\n\r\n")
+    seen.set()
+    assert await asyncio.wait_for(client.reader.read(), SOON_S) == b"x" * 50
     await world.at_rest()
 
 
@@ -184,7 +187,7 @@ async def test_first_token_timeout(world: World) -> None:
     client = await world.client()
     response = await client.ask(chat(stream=True))
     assert response.status == 504
-    assert await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    assert await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)
 
 
 async def test_silence_between_tokens(world: World) -> None:
@@ -204,7 +207,7 @@ async def test_the_clients_own_limit(world: World) -> None:
     client = await world.client()
     response = await client.ask(chat(), headers=("x-request-timeout-ms: 100",))
     assert response.status == 504
-    await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)
     await world.at_rest()
 
 
@@ -246,17 +249,18 @@ async def test_an_engines_retry_after_is_passed_on_when_nobody_else_helps(world:
 
 async def test_a_node_that_hangs_is_found_by_its_probes_and_what_hangs_there_goes_elsewhere(world: World) -> None:
     """As a stopped process does: its kernel still takes connections."""
-    probing = Timeouts(probe_s=0.15, lame_duck_s=0)
-    await world.open(never, GOOD, timeouts=probing)
+    await world.open(never, GOOD)
     stuck, client = await world.client(), await world.client()
     stuck.send(chat(), headers=("x-request-id: stuck",))
     await world.until(lambda: bool(world.nodes[0].requests))
     world.nodes[0].pages["/health"] = HANG
-    for probe in range(4):  # two make it suspect, two more take it out; they come by themselves, at other times
-        world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
-        await world.until(lambda made=probe: len(world.nodes[0].probes) > made + 1)
-        await asyncio.sleep(0.2)
-    await world.until(lambda: str(world.dispatcher.fleet.states[0]) == "down")
+    probes = world.gateway._probes
+    await world.until(lambda: not probes._running)
+    probes.configure(Timeouts(probe_s=0.1))
+    async with asyncio.timeout(SOON_S):
+        while str(world.dispatcher.fleet.states[0]) != "down":  # two make it suspect, two more take it out
+            world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
+            await world.until(lambda: not probes._running)
     assert (await stuck.response()).body == b'{"good":true}'
     for _ in range(4):
         assert (await client.ask(chat())).status == 200
@@ -266,17 +270,20 @@ async def test_a_node_that_hangs_is_found_by_its_probes_and_what_hangs_there_goe
 async def test_a_stream_that_has_said_done_is_over_though_its_body_does_not_end(world: World) -> None:
     async def lingering(_: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(STREAM_HEAD + chunk(ROLE) + chunk(TEXT) + chunk(STOP) + chunk(DONE))
-        await asyncio.sleep(0.1 if not world.nodes[0].requests[1:] else 60)
+        await (ends.wait() if not world.nodes[0].requests[1:] else asyncio.sleep(60))
         writer.write(b"0\r\n\r\n")
 
+    ends = asyncio.Event()
     await world.open(lingering)
     client = await world.client()
+    pool = world.gateway._targets.of(world.dispatcher.fleet.spec(0)).pool
+    kept = len(pool._idle)
     for _ in range(2):
-        async with asyncio.timeout(0.5):
-            response = await client.ask(chat(stream=True))
+        response = await client.ask(chat(stream=True))
         assert (response.complete, response.body) == (True, ROLE + TEXT + STOP + DONE)
         await world.at_rest()
         assert world.dispatcher.membership.health.records[0].fails_in_a_row == 0
-        await asyncio.sleep(0.15)  # so that the first connection is free again for the second request
+        ends.set()
+        await world.until(lambda: len(pool._idle) == kept or len(world.nodes[0].requests) == 2)  # it is free again
     assert world.nodes[0].connections == 1
-    await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)

@@ -1,11 +1,12 @@
 """Clients report answers that were whole, in time and wrong."""
 
+import asyncio
 from typing import Any
 
 from pointsman.brain.model.node import NodeState
 
 from .conftest import Client, World, chat
-from .scripted_upstream import DONE, ROLE, always, event, never, respond, stream
+from .scripted_upstream import DONE, ROLE, always, event, never, respond, standing, stream
 
 GOOD = always(respond(b"{}"))
 
@@ -57,7 +58,7 @@ async def test_what_is_refused_and_how(world: World) -> None:
 
 
 async def test_a_request_under_way_cannot_be_reported_on_and_one_broken_off_can(world: World) -> None:
-    await world.open(stream(ROLE, event({"content": "x"}), event({"content": "y"}), gap_s=0.3), never)
+    await world.open(standing(asyncio.Event(), ROLE, event({"content": "x"})), never)
     client, reporter = await world.client(), await world.client()
     client.send(chat(stream=True), headers=("x-request-id: r",))
     await client.reader.readuntil(b"\r\n\r\n")

@@ -6,11 +6,14 @@ import json
 import pytest
 
 from pointsman.brain.model.node import NodeSpec
+from pointsman.gateway.settings import Timeouts
 
-from .conftest import World, chat
+from .conftest import SOON_S, World, chat
 from .scripted_upstream import HANG, ScriptedUpstream, always, respond
 
 GOOD = always(respond(b"{}"))
+PATIENT = Timeouts(probe_s=30.0, lame_duck_s=0.0)
+"""A page that hangs is waited for longer than any answer here."""
 
 
 def listing(*models: dict[str, object]) -> bytes:
@@ -50,10 +53,10 @@ async def test_lists_are_merged_with_aliases_and_adapters(world: World) -> None:
 async def test_one_bad_list_breaks_nobody_elses(world: World, page: bytes) -> None:
     async with ScriptedUpstream(GOOD) as good, ScriptedUpstream(GOOD) as bad:
         bad.pages["/v1/models"] = page
-        await world.start([NodeSpec(url=bad.url), NodeSpec(url=good.url)])
+        await world.start([NodeSpec(url=bad.url), NodeSpec(url=good.url)], timeouts=PATIENT)
         await world.until(lambda: world.dispatcher.available() == 1)
         client = await world.client()
-        async with asyncio.timeout(1.5):
+        async with asyncio.timeout(SOON_S):
             answer = await client.ask(path="/v1/models", method="GET")
         assert [model["id"] for model in answer.json()["data"]] == ["m"]
 

@@ -1,14 +1,16 @@
 """Clients that mean harm, or behave as if: nobody else notices them, and their connections stay in order."""
 
 import asyncio
+import contextlib
 import json
+import time
 
 import pytest
 
 from pointsman.gateway.settings import Timeouts
 
 from .conftest import CHAT, Client, World, chat
-from .scripted_upstream import Received, always, respond
+from .scripted_upstream import Received, always, never, respond
 
 GOOD = always(respond(b"{}"))
 DEEP = b"[" * 50_000 + b"]" * 50_000
@@ -38,16 +40,13 @@ async def test_who_asks_and_never_reads_is_not_listened_to(world: World) -> None
     await world.open(GOOD)
     client = await world.client()
     client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-    ask = b"OPTIONS /v1/chat/completions HTTP/1.1\r\nhost: x\r\n\r\n" * 1000
+    ask = b"OPTIONS /v1/chat/completions HTTP/1.1\r\nhost: x\r\n\r\n" * 2000
     sent = 0
-    try:
-        async with asyncio.timeout(2):
-            while sent < 100_000_000:
-                client.writer.write(ask)
-                await asyncio.wait_for(client.writer.drain(), 0.5)
-                sent += len(ask)
-    except TimeoutError:
-        pass
+    with contextlib.suppress(TimeoutError):
+        while sent < 100_000_000:
+            client.writer.write(ask)
+            sent += len(ask)
+            await asyncio.wait_for(client.writer.drain(), 0.5)
     assert sent < 30_000_000  # what the sockets' buffers hold
     assert await healthy(await world.client())
     client.writer.transport.resume_reading()  # type: ignore[attr-defined]
@@ -59,6 +58,7 @@ async def test_who_never_takes_its_answers_is_dropped(world: World) -> None:
     client = await world.client()
     client.writer.transport.pause_reading()  # type: ignore[attr-defined]
     client.writer.write(b"OPTIONS /v1/chat/completions HTTP/1.1\r\nhost: x\r\n\r\n" * 100_000)
+    await world.until(lambda: len(world.gateway._server.connections) == 1)
     await world.until(lambda: len(world.gateway._server.connections) == 0)
 
 
@@ -145,11 +145,11 @@ async def test_a_model_whose_name_is_escaped_in_the_path(world: World) -> None:
 
 
 async def test_many_leaving_the_queue_at_once_leave_nothing_over(world: World) -> None:
-    await world.open(slow, slots=1)
+    await world.open(never, slots=1)
     clients = [await world.client() for _ in range(50)]
     for client in clients:
         client.send(chat())
-    await world.until(lambda: world.dispatcher.queued().get("m", 0) >= 40)
+    await world.until(lambda: world.dispatcher.queued().get("m", 0) == 49)
     for client in clients:
         client.writer.transport.abort()
     await world.at_rest()
@@ -168,6 +168,7 @@ async def test_edits_of_long_lists_are_quick(world: World) -> None:
     await world.open(GOOD)
     client = await world.client()
     body = json.dumps(chat(priority=1, prompt=[[]] * 1_000_000)).encode()
-    async with asyncio.timeout(0.3):
-        await client.ask(body)
+    before = time.process_time()  # of the client's and the node's work too; other work of the machine does not count
+    await client.ask(body)
+    assert time.process_time() - before < 1.0
     assert json.loads(world.nodes[0].requests[0].body) == chat(prompt=[[]] * 1_000_000)

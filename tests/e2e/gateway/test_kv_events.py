@@ -61,7 +61,7 @@ class Fleet:
         body = {"model": "m", "prompt": prompt, "max_tokens": 4, **more}
         response = await (client or self.client).ask(body, path="/v1/completions")
         assert response.status == 200, response.body
-        await asyncio.sleep(0.05)
+        await self.world.until(lambda: all(self.held(number) for number in range(len(self.engines))))
         return response
 
     def foretold(self) -> list[tuple[str, int, int | None]]:
@@ -168,7 +168,7 @@ class Started:
         self.engine = Engine(EngineConfig(**options))
 
     async def __aenter__(self) -> Engine:
-        async with asyncio.timeout(5.0):
+        async with asyncio.timeout(20.0):
             while True:
                 try:
                     return await self.engine.__aenter__()

@@ -8,7 +8,7 @@ from tests.support.answers import BODY, BROKEN, ODD, SURPLUS
 from pointsman.brain.model.settings import BrainSettings
 from pointsman.gateway.settings import Timeouts
 
-from .conftest import World, chat
+from .conftest import SOON_S, World, chat
 from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Cut, Received, Script, always, chunk, event, respond
 
 TEXT = event({"content": "Hi"})
@@ -40,7 +40,7 @@ async def test_an_error_whose_body_does_not_end_is_soon_told(world: World) -> No
 
     await world.open(unended, timeouts=QUICK)
     client = await world.client()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(SOON_S):
         assert (await client.ask(chat())).status == 503
     await world.at_rest()
 
@@ -68,7 +68,7 @@ async def test_what_follows_an_error_is_not_piled_up(world: World) -> None:
 
     await world.open(flood, brain=BrainSettings(tries=1))
     client = await world.client()
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(SOON_S):
         assert (await client.ask(chat(stream=True))).status == 507
     assert sent == 20_000_000
     await world.at_rest()

@@ -19,6 +19,11 @@ FAST: dict[str, Any] = {"port": 0, "time_scale": 50.0, "prefill_tokens_per_secon
 MODEL = "emulated"
 MESSAGES: list[Any] = [{"role": "user", "content": "Who sets the points before the train arrives? 🚂"}]
 
+ENDLESS: dict[str, Any] = {
+    "model": MODEL, "max_tokens": 30_000, "stream": True, "extra_body": {"ignore_eos": True}
+}  # fmt: skip
+"""Twelve seconds of text, unless closed before."""
+
 
 @pytest.fixture
 def slots() -> int | None:
@@ -132,6 +137,7 @@ async def test_many_at_once(client: openai.AsyncOpenAI) -> None:
 @pytest.mark.parametrize("slots", [1])
 async def test_a_stream_that_tells_of_waiting_reads_as_any_other(client: openai.AsyncOpenAI, world: World) -> None:
     plain = await client.chat.completions.create(model=MODEL, messages=MESSAGES, max_tokens=100)
+    holding = [await client.chat.completions.create(messages=MESSAGES, **ENDLESS) for _ in range(2)]
 
     async def one() -> str:
         stream = await client.chat.completions.create(
@@ -139,18 +145,20 @@ async def test_a_stream_that_tells_of_waiting_reads_as_any_other(client: openai.
         )
         return await text_of(stream)
 
-    answers = await asyncio.gather(*[one() for _ in range(8)])
+    waiting = asyncio.gather(*[one() for _ in range(6)])
+    await world.until(lambda: world.metrics.queued == {(MODEL,): 6})
+    for stream in holding:
+        await stream.close()
+    answers = await waiting
     assert set(answers) == {plain.choices[0].message.content}
-    assert world.metrics.queued == {(MODEL,): 6}
 
 
 @pytest.mark.parametrize("slots", [1])
 async def test_a_refusal_after_waiting_is_the_sdks_own_error(client: openai.AsyncOpenAI, world: World) -> None:
     world.dispatcher.configure(BrainSettings(queue_timeout_s=0.2), world.clock.now())
-    options: Any = {"model": MODEL, "max_tokens": 2_000, "stream": True, "extra_body": {"ignore_eos": True}}
-    streams = [await client.chat.completions.create(messages=MESSAGES, **options) for _ in range(2)]
+    streams = [await client.chat.completions.create(messages=MESSAGES, **ENDLESS) for _ in range(2)]
     third = await client.chat.completions.create(
-        messages=MESSAGES, extra_headers={"x-pointsman-progress": "1"}, **options
+        messages=MESSAGES, extra_headers={"x-pointsman-progress": "1"}, **ENDLESS
     )
     with pytest.raises(openai.APIError) as error:
         await text_of(third)

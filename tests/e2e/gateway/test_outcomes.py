@@ -4,13 +4,14 @@ import pytest
 
 from pointsman.brain.model.outcome import Verdict
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.clock import ManualClock
 from pointsman.gateway.settings import Limits, Timeouts
 
 from .conftest import World, chat
 from .scripted_upstream import DONE, ROLE, Script, always, event, never, respond, stream
 
 TEXT = event({"content": "Hi"})
-QUICK = BrainSettings(tries=1, first_token_floor_s=0.1, first_token_ceiling_s=0.1)
+ONCE = BrainSettings(tries=1)
 ERROR = b'data: {"error":{"message":"x","code":%d}}\n\n'
 
 
@@ -34,9 +35,14 @@ ERROR = b'data: {"error":{"message":"x","code":%d}}\n\n'
     ],
 )
 async def test_what_an_ending_says(world: World, script: Script, verdict: Verdict) -> None:
-    await world.open(script, brain=QUICK, timeouts=Timeouts(between_tokens_s=0.1, lame_duck_s=0))
+    world.clock = ManualClock()
+    await world.open(script, brain=ONCE)
     client = await world.client()
-    await client.ask(chat(stream=True))
+    client.send(chat(stream=True))
+    if script is never:
+        await world.until(lambda: bool(world.nodes[0].requests))
+        world.pass_time(ONCE.first_token_ceiling_s)
+    await client.response()
     await world.at_rest()
     assert {key[2]: count for key, count in world.metrics.requests.items()} == {verdict: 1}
 

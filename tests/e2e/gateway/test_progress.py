@@ -7,10 +7,23 @@ from typing import Any
 import pytest
 
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.clock import ManualClock
 from pointsman.gateway.settings import Resuming
 
-from .conftest import CHAT, Client, Response, World, chat
-from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, Script, always, chunk, event, respond, stream
+from .conftest import CHAT, SOON_S, Client, Response, World, chat
+from .scripted_upstream import (
+    DONE,
+    ROLE,
+    STREAM_HEAD,
+    Received,
+    Script,
+    always,
+    chunk,
+    event,
+    respond,
+    standing,
+    stream,
+)
 
 ASKS = ("x-pointsman-progress: 1",)
 TEXT = event({"content": "Hi"})
@@ -46,7 +59,7 @@ class Line:
         first.send(chat(user="first"))
         await self.world.until(lambda: bool(self.world.nodes[0].requests))
         second.send(body or chat(stream=True), path, headers=ASKS)
-        await self.world.until(lambda: self.world.dispatcher.queued().get("m") == 1)
+        await self.world.until(lambda: self.world.metrics.queued == {("m",): 1})
         return second
 
 
@@ -63,12 +76,12 @@ def events(response: Response) -> list[bytes]:
 async def test_the_place_comes_at_once_and_the_answer_in_the_same_stream(line: Line, path: str) -> None:
     ends = DONE if path in (CHAT, "/v1/completions") else TYPED
     second = await line.form(stream(TEXT, ends), BODIES[path], path)
-    head = await asyncio.wait_for(second.reader.readuntil(b"\r\n\r\n"), 1.0)
+    head = await asyncio.wait_for(second.reader.readuntil(b"\r\n\r\n"), SOON_S)
     assert head.startswith(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream")
-    told = await asyncio.wait_for(second.reader.readuntil(b"\n\n"), 1.0)
+    told = await asyncio.wait_for(second.reader.readuntil(b"\n\n"), SOON_S)
     assert told.endswith(b": pointsman position=1\n\n")
     line.released.set()
-    rest = await asyncio.wait_for(second.reader.readuntil(b"0\r\n\r\n"), 1.0)
+    rest = await asyncio.wait_for(second.reader.readuntil(b"0\r\n\r\n"), SOON_S)
     assert TEXT in rest
     assert ends in rest
     assert b"HTTP/1.1" not in rest
@@ -100,12 +113,16 @@ async def test_a_wish_that_says_neither_yes_nor_no(world: World) -> None:
 
 
 async def test_each_is_told_as_the_line_moves(line: Line) -> None:
-    second = await line.form(stream(TEXT, DONE, gap_s=1.0))
+    line.world.clock = ManualClock()
+    go = asyncio.Event()
+    second = await line.form(standing(go, ROLE, TEXT, DONE))
     third = await line.world.client()
     third.send(chat(stream=True), headers=ASKS)
     await line.world.until(lambda: line.world.dispatcher.queued().get("m") == 2)
     line.released.set()
-    assert (await second.response()).complete
+    await second.reader.readuntil(TEXT)
+    line.world.pass_time(1.0)
+    go.set()
     answer = await third.response()
     told = [each for each in answer.body.split(b"\n\n") if each.startswith(b": ")]
     assert told[0] == b": pointsman position=2"
@@ -154,7 +171,7 @@ async def test_who_leaves_while_being_told_is_forgotten_at_once(line: Line) -> N
     second = await line.form(GOOD)
     await second.reader.readuntil(b"position=1")
     second.writer.transport.abort()
-    await line.world.until(lambda: line.world.dispatcher.queued().get("m") == 0, 1.0)
+    await line.world.until(lambda: line.world.dispatcher.queued().get("m") == 0)
     line.released.set()
     await line.world.at_rest()
     assert len(line.world.nodes[0].requests) == 1
@@ -193,10 +210,10 @@ async def test_who_is_interrupted_is_told_between_two_parts_of_the_answer(world:
     other.send({"model": "m", "prompt": "other"}, "/v1/completions")
     await world.until(lambda: len(world.dispatcher.lives.leases) == 2)
     world.gateway.driver.call(lambda now: world.dispatcher.interrupt(lease, "drained", now))
-    told = await asyncio.wait_for(first.reader.readuntil(b": pointsman position=1\n\n"), 2.0)
+    told = await asyncio.wait_for(first.reader.readuntil(b": pointsman position=1\n\n"), SOON_S)
     assert b"HTTP/1.1" not in told
     released.set()
-    rest = await asyncio.wait_for(first.reader.readuntil(b"0\r\n\r\n"), 2.0)
+    rest = await asyncio.wait_for(first.reader.readuntil(b"0\r\n\r\n"), SOON_S)
     assert b" three" in rest
     assert DONE in rest
     await world.at_rest()

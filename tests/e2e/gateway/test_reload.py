@@ -20,11 +20,11 @@ from pointsman.gateway.app import Gateway
 from pointsman.reload import Configured, Plan, Reload
 
 from .conftest import TLS, Client, World, chat, client_tls
-from .scripted_upstream import ROLE, ScriptedUpstream, always, event, respond, stream
-from .test_process import Process, free_port
+from .scripted_upstream import ROLE, ScriptedUpstream, always, event, respond, standing
+from .test_process import PATIENCE_S, Process
 
 OK = always(respond(b'{"choices":[]}'))
-SLOW = stream(ROLE, *[event({"content": "x"})] * 40, event({}, "stop"), gap_s=0.02)
+EVENTS = (ROLE, *[event({"content": "x"})] * 40, event({}, "stop"))
 
 
 class Site:
@@ -78,7 +78,8 @@ async def test_nodes_come_go_and_weigh_otherwise_under_a_stream(site: Site, node
     first, second, third = nodes
     await site.start(listed(first) + "api_keys = ['old']")
     await site.world.until(lambda: site.dispatcher.available() == 1)
-    first.script = SLOW
+    go = asyncio.Event()
+    first.script = standing(go, *EVENTS)
     client = await site.world.client()
     client.send(chat(stream=True), headers=("authorization: Bearer old",))
     await client.reader.readuntil(b'"x"')
@@ -89,6 +90,7 @@ async def test_nodes_come_go_and_weigh_otherwise_under_a_stream(site: Site, node
     other = await site.world.client()
     assert (await other.ask(chat(), headers=("authorization: Bearer old",))).status == 401
     assert (await other.ask(chat(), headers=("authorization: Bearer new",))).status == 200
+    go.set()
     assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
     await site.world.until(lambda: site.states() == {second.url: "up", third.url: "up"})
     assert site.dispatcher.settings.tries == 1
@@ -101,7 +103,8 @@ async def test_a_node_comes_back_while_it_is_still_leaving(site: Site, nodes: li
     first, second, _ = nodes
     await site.start(listed(first, second))
     await site.world.until(lambda: site.dispatcher.available() == 2)
-    first.script = second.script = SLOW
+    go = asyncio.Event()
+    first.script = second.script = standing(go, *EVENTS)
     clients = [await site.world.client() for _ in range(2)]
     for client in clients:
         client.send(chat(stream=True))
@@ -110,6 +113,7 @@ async def test_a_node_comes_back_while_it_is_still_leaving(site: Site, nodes: li
     assert site.states()[first.url] == "draining"
     assert await site.apply(listed(second, first))
     assert site.states() == dict.fromkeys(sorted((first.url, second.url)), "up")
+    go.set()
     for client in clients:
         assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
 
@@ -227,7 +231,7 @@ async def test_certificates_put_in_the_place_of_others_are_shown(site: Site) -> 
 
 @pytest.fixture
 async def process(tmp_path: Path) -> AsyncIterator[Process]:
-    process = Process(tmp_path / "pointsman.toml", free_port())
+    process = Process(tmp_path / "pointsman.toml")
     yield process
     if process.process.returncode is None:
         process.process.kill()
@@ -240,41 +244,46 @@ async def asked(port: int, **headers: str) -> int:
 
 
 async def test_the_process_reloads_by_signal_and_by_itself(process: Process, nodes: list[ScriptedUpstream]) -> None:
-    admin = free_port()
-    ports = f'listen = "127.0.0.1:{process.port}"\nadmin_listen = "127.0.0.1:{admin}"\ntimeouts = {{lame_duck_s = 0}}\n'
+    ports = 'listen = "127.0.0.1:0"\nadmin_listen = "127.0.0.1:0"\ntimeouts = {lame_duck_s = 0}\n'
 
-    async def until(key: str, within_s: float) -> None:
-        async with asyncio.timeout(within_s):
+    async def until(key: str) -> None:
+        async with asyncio.timeout(PATIENCE_S):
             while await asked(process.port, authorization=f"Bearer {key}") != 200:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
 
-    path = process._config
-    path.write_text(ports + listed(nodes[0]) + "api_keys = ['a']")
+    async def reloads(result: str) -> float:
+        async with Client(process.admin) as client:
+            client.writer.write(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+            page = (await client.reader.read()).decode()
+        return float(page.partition(f'pointsman_config_reloads_total{{result="{result}"}} ')[2].split()[0])
+
+    path = process.config
+    path.write_text(ports + listed(nodes[0]) + "api_keys = ['a']\nwatch = false")  # so that only a signal can tell it
     await process.start()
     await process.until_healthy()
-    nodes[0].script = SLOW
+    go = asyncio.Event()
+    nodes[0].script = standing(go, *EVENTS)
     async with Client(process.port) as client:
         client.send(chat(stream=True), headers=("authorization: Bearer a",))
         await client.reader.readuntil(b'"x"')
         path.write_text(ports + listed(nodes[1]) + "api_keys = ['b']")
         process.process.send_signal(signal.SIGHUP)
-        await until("b", 1.0)
+        await until("b")
         assert await asked(process.port, authorization="Bearer a") == 401
+        go.set()
         assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 39
     path.write_text(ports + "nodes = [")
     process.process.send_signal(signal.SIGUSR2)
     process.process.send_signal(signal.SIGHUP)
-    await asyncio.sleep(0.2)
+    async with asyncio.timeout(PATIENCE_S):
+        while not await reloads("failed"):
+            await asyncio.sleep(0.02)
     assert await asked(process.port, authorization="Bearer b") == 200
     replacing = path.with_name("new")
     replacing.write_text(ports + listed(nodes[2]) + "api_keys = ['c']")
     replacing.replace(path)
-    await until("c", 5.0)
-    async with Client(admin) as client:
-        client.writer.write(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        page = (await client.reader.read()).decode()
-    assert 'pointsman_config_reloads_total{result="ok"} 2.0' in page
-    assert 'pointsman_config_reloads_total{result="failed"} 1.0' in page
+    await until("c")
+    assert (await reloads("ok"), await reloads("failed")) == (2.0, 1.0)
     process.process.send_signal(signal.SIGTERM)
     await process.ended()
     words = await process.words()

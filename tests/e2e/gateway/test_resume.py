@@ -29,9 +29,10 @@ _VARIES = re.compile(rb'"created":[0-9]+|"cached_tokens":[0-9]+')
 class Fleet:
     """Four emulated engines behind a gateway."""
 
-    def __init__(self, world: World, urls: list[str], session: aiohttp.ClientSession) -> None:
+    def __init__(self, world: World, engines: list[Engine], session: aiohttp.ClientSession) -> None:
         self.world = world
-        self._urls = urls
+        self._engines = engines
+        self.urls = [f"http://127.0.0.1:{engine.port}" for engine in engines]
         self._session = session
 
     async def ask(self, body: dict[str, Any], path: str) -> bytes:
@@ -41,11 +42,17 @@ class Fleet:
         assert (answer.status, answer.complete) == (200, True), answer
         return _VARIES.sub(b"", answer.body)
 
+    def slow_down(self, factor: float) -> None:
+        """Let every engine take so many times longer for what it does from now on."""
+        for engine in self._engines:
+            assert engine.driver is not None
+            engine.driver.slow_down(factor)
+
     async def lose(self, events: int, engines: int = 4) -> None:
         """So many engines break their next stream after `events` events, the others none."""
-        for url in self._urls:
+        for url in self.urls:
             await self._session.delete(url + "/admin/faults")
-        for url in self._urls[:engines]:
+        for url in self.urls[:engines]:
             await self._session.post(
                 url + "/admin/faults", json={"kind": "reset_after_events", "n": events, "count": 1}
             )
@@ -53,11 +60,11 @@ class Fleet:
 
 async def fleet(world: World, stack: AsyncExitStack, mode: Mode) -> Fleet:
     engines = [await stack.enter_async_context(Engine(CONFIG)) for _ in range(4)]
-    urls = [f"http://127.0.0.1:{engine.port}" for engine in engines]
     patient = BrainSettings(fails_in_a_row=1000, fail_share=1.0)
-    await world.start([NodeSpec(url=url) for url in urls], patient, resuming=Resuming(mode))
-    await world.until(lambda: world.dispatcher.available("m") == len(urls))
-    return Fleet(world, urls, await stack.enter_async_context(aiohttp.ClientSession()))
+    there = Fleet(world, engines, await stack.enter_async_context(aiohttp.ClientSession()))
+    await world.start([NodeSpec(url=url) for url in there.urls], patient, resuming=Resuming(mode))
+    await world.until(lambda: world.dispatcher.available("m") == len(engines))
+    return there
 
 
 @pytest.fixture
@@ -160,13 +167,18 @@ async def test_a_node_that_will_not_continue_ends_the_stream_with_one_error(worl
 
 
 async def running(world: World, stack: AsyncExitStack, path: str, body: dict[str, Any]) -> tuple[Fleet, Any, bytes]:
-    """A stream under way at a node, and what it would be undisturbed."""
+    """A stream under way at a node, and what it would be undisturbed.
+
+    Until it is handed out it is slow, so that there is much to come of it whatever else the machine does.
+    """
     there = await fleet(world, stack, "tokens")
     whole = await there.ask(body, path)
     client = await world.client()
+    there.slow_down(50.0)
     client.send(body, path, headers=("x-request-id: r",))
     await client.reader.readuntil(b" ")
     await world.until(lambda: any(lease.tokens or lease.first_at for lease in world.dispatcher._leases.values()))
+    there.slow_down(1.0)
     return there, client, whole
 
 

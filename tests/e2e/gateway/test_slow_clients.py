@@ -4,30 +4,36 @@ import asyncio
 import contextlib
 import socket
 import struct
-from collections.abc import Awaitable
 
 import pytest
 
+from pointsman.clock import ManualClock
 from pointsman.gateway.server import ClientConnection
 from pointsman.gateway.settings import Limits, Timeouts
 
-from .conftest import CHAT, OVER_TLS, Client, World, chat
+from .conftest import CHAT, OVER_TLS, SOON_S, Client, World, chat
 from .scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, always, chunk, event, never, respond
 
 GOOD = always(respond(b"{}"))
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 13\r\n"
 BODY = b'{"model":"m"}'
 STOP = chunk(event({}, "stop")) + chunk(DONE) + b"0\r\n\r\n"
-LATE_S = 1.5
-"""How much later than its time-out something may be seen to happen: sweeps are 0.25 s apart, and machines are busy."""
 
 
-async def drip(client: Client, data: bytes, gap_s: float = 0.02) -> None:
-    """Send byte by byte, until the other side has enough."""
+@pytest.fixture
+async def patient(world: World) -> World:
+    """A world whose clock stands: a test says what time passes."""
+    world.clock = ManualClock()
+    return world
+
+
+async def drip(world: World, client: Client, data: bytes, gap_s: float) -> None:
+    """Send byte by byte, with so much time after each, until the other side has enough."""
     with contextlib.suppress(ConnectionError, RuntimeError):  # uvloop's word for a closed transport is RuntimeError
         for at in range(len(data)):
             client.writer.write(data[at : at + 1])
-            await asyncio.sleep(gap_s)
+            await asyncio.sleep(0.001)
+            world.pass_time(gap_s)
 
 
 async def closed(client: Client) -> bytes:
@@ -38,29 +44,24 @@ async def closed(client: Client) -> bytes:
         return b""
 
 
-async def seconds(awaitable: Awaitable[object]) -> float:
-    loop = asyncio.get_running_loop()
-    before = loop.time()
-    await asyncio.wait_for(awaitable, 10)
-    return loop.time() - before
-
-
 def connections(world: World) -> set[ClientConnection]:
     return world.gateway._server.connections
 
 
 @pytest.mark.parametrize("first", [b"", HEAD + b"\r\n" + BODY])
-async def test_dripping_a_head_buys_no_time(world: World, first: bytes) -> None:
-    await world.open(GOOD, timeouts=Timeouts(client_head_s=0.3, lame_duck_s=0))
-    client = await world.client()
+async def test_dripping_a_head_buys_no_time(patient: World, first: bytes) -> None:
+    await patient.open(GOOD, timeouts=Timeouts(client_head_s=10.0, lame_duck_s=0))
+    client = await patient.client()
+    await patient.until(lambda: bool(connections(patient)))
     if first:
         client.writer.write(first)
         assert (await client.response()).status == 200
-    dripping = asyncio.ensure_future(drip(client, HEAD + b"a: " + b"b" * 1000))
-    assert 0.2 < await seconds(closed(client)) < 0.3 + LATE_S
-    dripping.cancel()
-    await world.until(lambda: not connections(world))
-    assert len(world.nodes[0].requests) == bool(first)
+    await drip(patient, client, HEAD, gap_s=9.0 / len(HEAD))
+    assert connections(patient)
+    await drip(patient, client, b"a: " + b"b" * 1000, gap_s=0.1)
+    assert await asyncio.wait_for(closed(client), SOON_S) == b""
+    await patient.until(lambda: not connections(patient))
+    assert len(patient.nodes[0].requests) == bool(first)
 
 
 async def test_empty_lines_are_no_way_to_stay_for_nothing(world: World) -> None:
@@ -70,35 +71,46 @@ async def test_empty_lines_are_no_way_to_stay_for_nothing(world: World) -> None:
     assert (await client.response()).status == 431
 
 
-async def test_a_body_may_take_its_time_but_not_stop(world: World) -> None:
-    await world.open(GOOD, timeouts=Timeouts(client_head_s=0.2, client_body_s=0.6, lame_duck_s=0))
-    client = await world.client()
+async def test_a_body_may_take_its_time_but_not_stop(patient: World) -> None:
+    await patient.open(GOOD, timeouts=Timeouts(client_head_s=2.0, client_body_s=6.0, lame_duck_s=0))
+    client = await patient.client()
     client.writer.write(HEAD + b"\r\n")
-    await drip(client, BODY, gap_s=0.1)  # more than client_body_s in all
+    await drip(patient, client, BODY, gap_s=1.0)  # more than client_body_s in all
     assert (await client.response()).status == 200
     client.writer.write(HEAD + b"\r\n" + BODY[:5])
-    assert 0.5 < await seconds(closed(client)) < 0.6 + LATE_S
-    assert len(world.nodes[0].requests) == 1
+    (connection,) = connections(patient)
+    await patient.until(lambda: connection._reader.inside_body)
+    patient.pass_time(5.0)
+    assert not connection._transport.is_closing()
+    patient.pass_time(1.0)
+    assert await asyncio.wait_for(closed(client), SOON_S) == b""
+    assert len(patient.nodes[0].requests) == 1
 
 
-async def test_an_unused_connection_is_closed_in_order(world: World) -> None:
-    await world.open(GOOD, timeouts=Timeouts(client_idle_s=0.3, client_head_s=0.3, lame_duck_s=0))
-    client = await world.client()
+async def test_an_unused_connection_is_closed_in_order(patient: World) -> None:
+    await patient.open(GOOD, timeouts=Timeouts(client_idle_s=3.0, client_head_s=3.0, lame_duck_s=0))
+    client = await patient.client()
     for _ in range(3):
         assert (await client.ask(chat())).status == 200
-        await asyncio.sleep(0.1)
-    assert 0.1 < await seconds(closed(client)) < 0.3 + LATE_S
+        patient.pass_time(2.0)
+    (connection,) = connections(patient)
+    assert not connection._transport.is_closing()
+    patient.pass_time(1.0)
+    assert await asyncio.wait_for(closed(client), SOON_S) == b""
 
 
-async def test_a_thousand_idle_connections_cost_nobody_anything(world: World) -> None:
-    await world.open(GOOD, timeouts=Timeouts(client_head_s=2.0, lame_duck_s=0))
-    idle = [await world.client() for _ in range(1000)]
+async def test_a_thousand_idle_connections_cost_nobody_anything(patient: World) -> None:
+    await patient.open(GOOD, timeouts=Timeouts(client_head_s=10.0, lame_duck_s=0))
+    idle = [await patient.client() for _ in range(1000)]
     for client in idle[::2]:
         client.writer.write(HEAD)
-    busy = await world.client()
+    busy = await patient.client()
     for _ in range(20):
         assert (await busy.ask(chat())).status == 200
-    await world.until(lambda: len(connections(world)) == 1, within_s=10)
+    await patient.until(lambda: len(connections(patient)) == 1001)
+    await patient.until(lambda: sum(each._reader.inside_message for each in connections(patient)) == 500)
+    patient.pass_time(10.0)
+    await patient.until(lambda: len(connections(patient)) == 1)
     assert (await busy.ask(chat())).status == 200
 
 
@@ -112,9 +124,9 @@ async def test_a_client_that_sends_no_more_is_gone(world: World, sent: bytes) ->
     if sent.endswith(BODY):
         await world.until(lambda: bool(world.nodes[0].requests))
     client.writer.write_eof()
-    assert await asyncio.wait_for(closed(client), 1) == b""
+    assert await asyncio.wait_for(closed(client), SOON_S) == b""
     await world.at_rest()
-    assert not connections(world)
+    await world.until(lambda: not connections(world))
 
 
 async def everything(client: Client) -> bytes:
@@ -167,23 +179,28 @@ async def test_what_is_held_for_a_slow_reader_is_bounded(world: World) -> None:
     assert (await everything(client)).count(b"x" * 50_000) == 2_000
 
 
-async def test_a_reader_that_takes_a_little_now_and_then_stays(world: World) -> None:
-    await world.open(Flood(200), timeouts=Timeouts(client_stall_s=1.0, lame_duck_s=0))
-    client = await world.client()
+async def test_a_reader_that_takes_a_little_now_and_then_stays(patient: World) -> None:
+    await patient.open(Flood(600), timeouts=Timeouts(client_stall_s=60.0, lame_duck_s=0))
+    client = await patient.client()
+    client.writer.transport.pause_reading()  # type: ignore[attr-defined]
     client.send(chat(stream=True))
-    total = 0
-    for _ in range(10):  # a time-out's worth of pauses, twice over
-        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        await asyncio.sleep(0.25)
+    await patient.until(lambda: bool(patient.nodes[0].requests))
+    (connection,) = connections(patient)
+    for _ in range(5):
+        await patient.until(lambda: connection._stalled_at >= 0)
+        patient.pass_time(40.0)
+        waiting = connection._transport.get_write_buffer_size()
         client.writer.transport.resume_reading()  # type: ignore[attr-defined]
-        total += len(await client.reader.read(1 << 20))
-    assert total > 1_000_000
+        while connection._transport.get_write_buffer_size() == waiting:
+            assert await client.reader.read(1 << 16)
+        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+    client.writer.transport.resume_reading()  # type: ignore[attr-defined]
     assert b"[DONE]" in await everything(client)
-    await world.at_rest()
+    await patient.at_rest()
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-async def test_a_reader_that_takes_nothing_is_dropped_and_others_do_not_notice(world: World, streamed: bool) -> None:
+async def test_a_reader_that_takes_nothing_is_dropped_and_others_do_not_notice(patient: World, streamed: bool) -> None:
     async def either(request: Received, writer: asyncio.StreamWriter) -> None:
         if request.json().get("user") != "slow":
             await Flood(3)(request, writer)
@@ -194,17 +211,18 @@ async def test_a_reader_that_takes_nothing_is_dropped_and_others_do_not_notice(w
             await writer.drain()
             await asyncio.sleep(30)
 
-    await world.open(either, timeouts=Timeouts(client_stall_s=2.5, lame_duck_s=0))
-    slow, quick = await world.client(), await world.client()
+    await patient.open(either, timeouts=Timeouts(client_stall_s=5.0, client_idle_s=1e9, total_s=1e9, lame_duck_s=0))
+    slow, quick = await patient.client(), await patient.client()
     slow.writer.transport.pause_reading()  # type: ignore[attr-defined]
     slow.send(chat(stream=streamed, user="slow"))
+    await patient.until(lambda: any(connection._stalled_at >= 0 for connection in connections(patient)))
     for _ in range(10):
-        assert await seconds(quick.ask(chat(stream=True))) < 2.0  # less than the slow one is waited for
-        await asyncio.sleep(0.02)
-    await asyncio.wait_for(world.nodes[0].left.wait(), 2.5 + LATE_S)
-    await world.until(lambda: len(connections(world)) == 1)
+        assert (await quick.ask(chat(stream=True))).complete
+    assert len(connections(patient)) == 2
+    await patient.until(lambda: patient.passes(3.0) and patient.nodes[0].left.is_set())
+    await patient.until(lambda: len(connections(patient)) == 1)
     assert (await quick.ask(chat(stream=True))).status == 200
-    await world.at_rest()
+    await patient.at_rest()
 
 
 async def test_a_flood_of_pipelined_requests_waits_outside(world: World) -> None:
@@ -220,7 +238,7 @@ async def test_a_flood_of_pipelined_requests_waits_outside(world: World) -> None
     assert sent < 30_000_000  # what the sockets' buffers hold
     (connection,) = connections(world)
     assert len(connection._waiting) < 10_000  # what one read holds
-    assert len(world.nodes[0].requests) == 1
+    await world.until(lambda: len(world.nodes[0].requests) == 1)
     reset = struct.pack("ii", 1, 0)  # an orderly end would wait behind the flood, where nobody sees it
     client.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
     client.writer.transport.abort()

@@ -6,9 +6,10 @@ import pytest
 
 from pointsman.brain.model.node import NodeSpec
 from pointsman.gateway.routes import PlainRoute
+from pointsman.gateway.settings import Timeouts
 
-from .conftest import World, chat
-from .scripted_upstream import Received, ScriptedUpstream, always, never, respond
+from .conftest import SOON_S, World, chat
+from .scripted_upstream import HANG, Received, ScriptedUpstream, always, never, respond
 
 GOOD = always(respond(b"{}"))
 ALLOWED = {"/health": "GET, HEAD, OPTIONS", "/v1/chat/completions": "POST, OPTIONS"}
@@ -166,10 +167,10 @@ async def test_streams_of_other_makes_pass_unread(world: World) -> None:
 
 
 async def test_one_hung_node_delays_no_model_list(world: World) -> None:
-    await world.open(GOOD, never)
+    await world.open(GOOD, never, timeouts=Timeouts(probe_s=30.0, lame_duck_s=0.0))
     client = await world.client()
-    await world.nodes[1].close()
-    async with asyncio.timeout(1):
+    world.nodes[1].pages = {"/health": HANG, "/v1/models": HANG}
+    async with asyncio.timeout(SOON_S):
         assert (await client.ask(path="/v1/models", method="GET")).status == 200
 
 

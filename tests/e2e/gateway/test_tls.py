@@ -9,16 +9,18 @@ import msgspec
 import pytest
 
 from pointsman.brain.model.node import NodeSpec
+from pointsman.clock import ManualClock
 from pointsman.config.tls import node_context
 from pointsman.gateway.settings import Limits, Timeouts
 from pointsman.gateway.upstream import ConnectFailed
 
-from .conftest import QUICK, TLS, Client, World, chat, client_tls, server_tls
-from .scripted_upstream import DONE, ROLE, Script, ScriptedUpstream, always, event, never, respond, stream
+from .conftest import QUICK, SOON_S, TLS, Client, World, chat, client_tls, server_tls
+from .scripted_upstream import DONE, ROLE, Script, ScriptedUpstream, always, event, never, respond, standing, stream
 
 OK = always(respond(b'{"choices":[]}'))
 TEXT = [event({"content": "x"})] * 20
-SLOW = stream(ROLE, *TEXT, event({}, "stop"), DONE, gap_s=0.02)
+EVENTS = (ROLE, *TEXT, event({}, "stop"), DONE)
+WHOLE = stream(*EVENTS)
 
 
 def subject(client: Client) -> str:
@@ -29,7 +31,7 @@ def subject(client: Client) -> str:
 
 @pytest.fixture
 async def secure(world: World) -> World:
-    return await world.open(SLOW, tls=server_tls("one"))
+    return await world.open(WHOLE, tls=server_tls("one"))
 
 
 async def test_a_stream_arrives_whole(secure: World) -> None:
@@ -41,11 +43,14 @@ async def test_a_stream_arrives_whole(secure: World) -> None:
 
 
 async def test_another_certificate_is_for_new_connections(secure: World) -> None:
+    go = asyncio.Event()
+    secure.nodes[0].script = standing(go, *EVENTS)
     client = await secure.client()
     client.send(chat(stream=True))
     await client.reader.readuntil(b'"x"')
     secure.gateway.configure(msgspec.structs.replace(secure.gateway.settings, tls=server_tls("two")))
     assert subject(await secure.client()) == "two"
+    go.set()
     assert (await client.reader.readuntil(b"\r\n0\r\n\r\n")).count(b'"x"') == 19
     assert (await client.ask(method="GET", path="/health")).status == 200
 
@@ -66,17 +71,17 @@ async def test_http_11_is_what_is_spoken_and_old_tls_is_not(secure: World) -> No
 
 @pytest.mark.parametrize("words", [b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n", b"\x16\x03\x01", b"\0" * 70_000, b""])
 async def test_who_does_not_come_to_a_handshake_is_gone_in_time(world: World, words: bytes) -> None:
-    await world.open(OK, tls=server_tls("one"), timeouts=msgspec.structs.replace(QUICK, client_head_s=0.3))
+    await world.open(OK, tls=server_tls("one"), timeouts=msgspec.structs.replace(QUICK, client_head_s=0.5))
     async with Client(world.gateway.port) as client:
         client.writer.write(words)
         with suppress(ConnectionError):
-            assert b"HTTP" not in await asyncio.wait_for(client.reader.read(), 2)
-    assert not world.gateway._server.connections
+            assert b"HTTP" not in await asyncio.wait_for(client.reader.read(), SOON_S)
+    await world.until(lambda: not world.gateway._server.connections)
     assert (await (await world.client()).ask(chat())).status == 200
 
 
 @pytest.mark.parametrize("leave", ["close", "reset"])
-@pytest.mark.parametrize("script", [never, SLOW])
+@pytest.mark.parametrize("script", [never, stream(ROLE, *TEXT * 500, gap_s=0.02)])
 async def test_a_client_that_leaves_takes_its_request_along(world: World, leave: str, script: Script) -> None:
     await world.open(script, tls=server_tls("one"))
     client = await world.client()
@@ -86,7 +91,7 @@ async def test_a_client_that_leaves_takes_its_request_along(world: World, leave:
         client.writer.close()
     else:
         client.writer.transport.abort()
-    await asyncio.wait_for(world.nodes[0].left.wait(), 1)
+    await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)
     await world.at_rest()
 
 
@@ -102,7 +107,7 @@ async def test_a_slow_reader_pauses_its_node_and_gets_everything(world: World) -
     await client.reader.readuntil(b"xxx")
     transport = next(iter(world.gateway._server.connections))._transport
     await world.until(lambda: transport.get_write_buffer_size() > 64 * 1024)
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.1)
     assert transport.get_write_buffer_size() < 1024 * 1024
     client.reader._limit = 1 << 25  # type: ignore[attr-defined]
     rest = await asyncio.wait_for(client.reader.readuntil(b"\r\n0\r\n\r\n"), 20)
@@ -111,18 +116,21 @@ async def test_a_slow_reader_pauses_its_node_and_gets_everything(world: World) -
 
 
 async def test_a_client_that_takes_nothing_is_dropped(world: World) -> None:
+    world.clock = ManualClock()
     text = event({"content": "x" * 10_000})
     await world.open(
         stream(ROLE, *[text] * 2000, event({}, "stop"), DONE),
         tls=server_tls("one"),
-        timeouts=Timeouts(client_stall_s=0.3, lame_duck_s=0),
+        timeouts=Timeouts(client_stall_s=5.0, total_s=1e9, lame_duck_s=0),
         limits=Limits(stream_buffer_bytes=64 * 1024),
     )
     client = await world.client()
     client.send(chat(stream=True))
     await client.reader.readuntil(b"xxx")
     client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-    await asyncio.wait_for(world.nodes[0].left.wait(), 3)
+    (connection,) = world.gateway._server.connections
+    await world.until(lambda: connection._stalled_at >= 0)
+    await world.until(lambda: world.passes(3.0) and world.nodes[0].left.is_set())
     await world.at_rest()
 
 
@@ -149,7 +157,7 @@ async def behind(world: World, node: ScriptedUpstream, **settings: Any) -> NodeS
 
 
 async def test_a_node_signed_by_the_authority_given(world: World) -> None:
-    node = ScriptedUpstream(SLOW, tls=server_tls("one"))
+    node = ScriptedUpstream(WHOLE, tls=server_tls("one"))
     await behind(world, node, node_tls=node_context(str(TLS / "ca.pem")))
     await world.until(lambda: world.dispatcher.available() == 1)
     client = await world.client()
@@ -163,7 +171,7 @@ async def test_a_node_signed_by_the_authority_given(world: World) -> None:
     client.send(chat())
     await world.until(lambda: len(node.requests) == 5)
     client.writer.transport.abort()
-    await asyncio.wait_for(node.left.wait(), 1)
+    await asyncio.wait_for(node.left.wait(), SOON_S)
 
 
 @pytest.mark.parametrize(
