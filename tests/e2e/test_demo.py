@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = (sys.executable, "-m", "pointsman", "demo", "--seconds", "2", "--json")
+COMMAND = (sys.executable, "-m", "pointsman", "demo", "--json")
+LONG = ("--policies", "round_robin", "--seconds", "60")  # ended by what happens to it
 FIGURES = {
     "name",
     "throughput_rps",
@@ -55,7 +56,7 @@ def alive(pid):
 
 def test_policies_are_compared_over_real_sockets(tmp_path):
     report = tmp_path / "out.html"
-    run = demo("--policies", "round_robin,jffc", "--report", str(report))
+    run = demo("--policies", "round_robin,jffc", "--seconds", "2", "--report", str(report))
     out, err = run.communicate(timeout=60)
     assert run.returncode == 0, err
     document = json.loads(out)
@@ -72,7 +73,7 @@ def test_policies_are_compared_over_real_sockets(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_leaves_no_process(how):
-    run = demo("--policies", "round_robin")
+    run = demo(*LONG)
     try:
         deadline = time.monotonic() + 20
         while len(children := children_of(run.pid)) < 5 and time.monotonic() < deadline:
@@ -90,7 +91,7 @@ def test_an_interrupted_run_leaves_no_process(how):
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 def test_a_killed_run_leaves_no_process(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # its logs are left behind
-    run = demo("--policies", "round_robin")
+    run = demo(*LONG)
     deadline = time.monotonic() + 20
     while len(children := children_of(run.pid)) < 5 and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -122,7 +123,7 @@ def test_what_cannot_work_is_said_before_anything_starts(flags, told):
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 def test_an_engine_that_dies_ends_the_run_with_its_name_and_what_to_do():
-    run = demo("--policies", "round_robin")
+    run = demo(*LONG)
     deadline = time.monotonic() + 20
     while len(children := children_of(run.pid)) < 5 and time.monotonic() < deadline:
         time.sleep(0.05)

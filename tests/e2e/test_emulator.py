@@ -232,11 +232,16 @@ async def test_bad_requests_are_told_why(
 
 @pytest.mark.parametrize("client", [{"scheduling_policy": "priority", "max_num_seqs": 1}], indirect=True)
 async def test_the_urgent_overtake_the_waiting(client: Client) -> None:
-    running = asyncio.create_task(client.post(CHAT, chat("a", max_tokens=60)))
+    running = asyncio.create_task(client.post(CHAT, chat("a", max_tokens=30_000)))
     await client.until("start")
     late = asyncio.create_task(client.post(CHAT, chat("b", priority=5), **{"X-Request-Id": "late"}))
     urgent = asyncio.create_task(client.post(CHAT, chat("c", priority=-5), **{"X-Request-Id": "urgent"}))
-    await asyncio.gather(running, late, urgent)
+    assert client.engine.driver is not None
+    async with asyncio.timeout(5):
+        while client.engine.driver.core.waiting < 2:
+            await asyncio.sleep(0.001)
+    running.cancel()
+    await asyncio.gather(late, urgent)
     ended = [record["request_id"] for record in await client.audit() if record["event"] == "finish"]
     assert ended.index("urgent") < ended.index("late")
 
@@ -244,7 +249,7 @@ async def test_the_urgent_overtake_the_waiting(client: Client) -> None:
 @pytest.mark.parametrize("client", [{"time_scale": 1.0}], indirect=True)
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_client_that_leaves_frees_the_engine_at_once(client: Client, stream: bool) -> None:
-    body = chat(max_tokens=5000, stream=stream)
+    body = chat(max_tokens=30_000, stream=stream)
     leaving = asyncio.create_task(client.post(CHAT, body))
     await client.until("first" if stream else "start")
     leaving.cancel()
@@ -324,7 +329,7 @@ async def test_reset_forgets_the_cache(client: Client) -> None:
 
 
 async def test_reset_waits_for_an_idle_engine(client: Client) -> None:
-    running = asyncio.create_task(client.post(CHAT, chat(max_tokens=2000)))
+    running = asyncio.create_task(client.post(CHAT, chat(max_tokens=30_000)))
     await client.until("start")
     assert (await client.post("/admin/reset", {}))[0] == 409
     assert json.loads(await client.get("/load")) == {"server_load": 1}

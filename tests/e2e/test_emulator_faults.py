@@ -1,7 +1,7 @@
 """Faults on demand: what a client of a failing engine sees."""
 
 import asyncio
-import socket
+import re
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, create_subprocess_exec
 from collections.abc import AsyncIterator
@@ -37,6 +37,12 @@ class Victim:
     async def audited(self) -> list[str]:
         async with self.session.get(self.base + "/admin/audit") as response:
             return [record["event"] for record in await response.json()]
+
+    async def until(self, event: str) -> None:
+        """Wait until that is in the audit."""
+        async with asyncio.timeout(5):
+            while event not in await self.audited():
+                await asyncio.sleep(0.002)
 
     async def statuses(self, count: int) -> list[int]:
         return [(await self.chat())[0] for _ in range(count)]
@@ -107,6 +113,7 @@ async def test_hanging_before_the_headers(victim: Victim) -> None:
     await victim.fault("hang_before_headers", count=1)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(victim.chat(), 0.2)
+    await victim.until("abort")
     assert await victim.statuses(1) == [200]
     await victim.fault("hang_before_headers", count=1, seconds=0.05)
     assert await victim.statuses(1) == [200]
@@ -119,17 +126,28 @@ async def test_slowness_acts_at_once_and_ends(victim: Victim) -> None:
     await victim.fault("slow", factor=4.0)
     assert driver.core.slowdown == 4.0
     await victim.fault("slow", factor=3.0, seconds=0.02)
-    await asyncio.sleep(0.1)
+    assert driver.core.slowdown == 3.0
+    async with asyncio.timeout(5):
+        while driver.core.slowdown > 1.0:
+            await asyncio.sleep(0.005)
     assert driver.core.slowdown == 1.0
 
 
 async def test_refusing_connections_for_a_while(victim: Victim) -> None:
     await victim.chat()
-    await victim.fault("refuse", seconds=0.3)
+    await victim.fault("refuse", seconds=0.4)
     with pytest.raises(aiohttp.ClientConnectionError):
         await victim.chat()
-    await asyncio.sleep(0.5)
-    assert await victim.statuses(1) == [200]
+    async with asyncio.timeout(5):
+        while not await answers(victim):
+            await asyncio.sleep(0.01)
+
+
+async def answers(victim: Victim) -> bool:
+    try:
+        return await victim.statuses(1) == [200]
+    except aiohttp.ClientConnectionError:
+        return False
 
 
 async def test_unknown_faults_are_refused(victim: Victim) -> None:
@@ -139,18 +157,16 @@ async def test_unknown_faults_are_refused(victim: Victim) -> None:
 
 async def test_dying_in_the_middle_of_a_stream() -> None:
     """The process is gone, without a word, after two events."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     code = (
         "from pointsman.engine.emulator import Engine, serve; from pointsman.engine.settings import EngineConfig; "
-        f"serve(Engine(EngineConfig(port={port})))"
+        "serve(Engine(EngineConfig(port=0)))"
     )
     process = await create_subprocess_exec(sys.executable, "-c", code, stdout=DEVNULL, stderr=PIPE)
     try:
         assert process.stderr is not None
-        assert b"EMULATED" in await process.stderr.readline()
-        base = f"http://127.0.0.1:{port}"
+        found = re.match(rb"EMULATED engine on (http://[^ ]*:\d+)", await process.stderr.readline())
+        assert found is not None
+        base = found[1].decode()
         async with aiohttp.ClientSession() as session:
             async with session.post(base + "/admin/faults", json={"kind": "die_after_events", "n": 2}) as response:
                 assert response.status == 200
@@ -164,12 +180,12 @@ async def test_dying_in_the_middle_of_a_stream() -> None:
             await process.wait()
 
 
-@pytest.mark.parametrize(("seconds", "ends"), [(2.0, True), (0.02, False)])
-async def test_a_stopping_engine_gives_running_requests_their_time(seconds: float, ends: bool) -> None:
+@pytest.mark.parametrize(("seconds", "tokens", "ends"), [(5.0, 8, True), (0.02, 1000, False)])
+async def test_a_stopping_engine_gives_running_requests_their_time(seconds: float, tokens: int, ends: bool) -> None:
     config = msgspec.structs.replace(CONFIG, time_scale=1.0, shutdown_seconds=seconds)
     async with aiohttp.ClientSession() as session:
         async with Engine(config) as engine:
-            asked = asyncio.create_task(Victim(engine, session).chat(stream=True))
+            asked = asyncio.create_task(Victim(engine, session).chat(stream=True, max_tokens=tokens))
             while not (engine.driver and engine.driver.core.running):
                 await asyncio.sleep(0.005)
         (answer,) = await asyncio.gather(asked, return_exceptions=True)

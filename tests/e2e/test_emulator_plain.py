@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
 import pytest
 
+from pointsman.engine.api import plain
 from pointsman.engine.emulator import Engine
 from pointsman.engine.settings import EngineConfig
 
@@ -35,7 +37,15 @@ async def test_an_idle_server_answers_in_its_base_time(base: str, session: aioht
     assert answer == {"result": "ok", "path": "/classify/cat", "load": 0.0, "seconds": 0.1}
 
 
-async def test_load_is_what_is_in_flight(base: str, session: aiohttp.ClientSession) -> None:
+async def test_load_is_what_is_in_flight(
+    base: str, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_came = asyncio.Barrier(4)
+
+    async def sleep(_: float) -> None:
+        await all_came.wait()
+
+    monkeypatch.setattr(plain, "asyncio", SimpleNamespace(sleep=sleep))
     answers = await asyncio.gather(*(call(session, "POST", base + "/infer", {}) for _ in range(4)))
     assert sorted(answer["load"] for answer in answers) == [0.0, 0.25, 0.5, 0.75]
     assert max(answer["seconds"] for answer in answers) == pytest.approx(0.1 + 0.9 * 0.75)

@@ -9,6 +9,7 @@ from tests.support.driver import TestDriver
 
 from pointsman.brain.model.reports import NodeReport
 from pointsman.brain.policies.registry import POLICIES
+from pointsman.clock import ManualClock
 from pointsman.gateway.routes import PlainRoute, route_table
 
 DEFAULT = "fastest_completion"
@@ -115,6 +116,7 @@ async def test_ties_do_not_all_go_to_the_first_node(world: World, policy: str) -
     async def good(_: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(respond(b"{}"))
 
+    world.clock = ManualClock()  # none is ever slower than another
     await world.open(*[good] * 4)
     client = await world.client()
     for number in range(40):

@@ -2,9 +2,7 @@
 
 import asyncio
 import os
-import random
 import signal
-import socket
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -18,31 +16,27 @@ import uvloop
 from prometheus_client.parser import text_string_to_metric_families
 from tests.e2e.gateway.conftest import Client
 from tests.e2e.gateway.scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, ScriptedUpstream, chunk, event
+from tests.support.ports import free_ports
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
     return {"uvloop": uvloop.new_event_loop}
 
 
-def free_port() -> int:
-    """A port below those that the kernel gives to connections: one of them could take it before it is listened on."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        try:
-            with socket.create_server(("127.0.0.1", port)):
-                return port
-        except OSError:
-            continue
-
-
 class Engine(ScriptedUpstream):
-    """Streams a few events, `gap_s` apart, and counts how many streams run at once: each until its last event."""
+    """Streams a few events, `gap_s` apart, and counts how many streams run at once: each until its last event.
 
-    def __init__(self, gap_s: float = 0.02) -> None:
+    Until `goes_on` is set, which it is unless `held`, every stream stands still after its first event.
+    """
+
+    def __init__(self, gap_s: float = 0.02, *, held: bool = False) -> None:
         super().__init__(self.play)
         self.gap_s = gap_s
         self.running = 0
         self.most = 0
+        self.goes_on = asyncio.Event()
+        if not held:
+            self.goes_on.set()
 
     async def play(self, _: Received, writer: asyncio.StreamWriter) -> None:
         self.running += 1
@@ -51,6 +45,7 @@ class Engine(ScriptedUpstream):
             writer.write(STREAM_HEAD)
             for each in (ROLE, *[event({"content": "x"})] * 5):
                 writer.write(chunk(each))
+                await self.goes_on.wait()
                 await asyncio.sleep(self.gap_s)
         finally:
             self.running -= 1
@@ -64,7 +59,7 @@ class Site:
         self._stack = stack
         self.folder = folder
         self.engines: list[Engine] = []
-        self.port, self.admin_port = free_port(), free_port()
+        self.port, self.admin_port = free_ports(2)
 
     async def start(
         self, *engines: Engine, slots: int = 16, kv_tokens: int = 100_000, workers: int = 2, more: str = ""
@@ -143,6 +138,19 @@ class Site:
         async with asyncio.timeout(within_s):
             while not await true():
                 await asyncio.sleep(0.02)
+
+    async def run(self, count: int) -> None:
+        """Wait until so many streams run on the engines."""
+
+        async def they_run() -> bool:
+            return sum(engine.running for engine in self.engines) == count
+
+        await self.until(they_run)
+
+    def go_on(self) -> None:
+        """Let the streams that stand still go on, and all that come."""
+        for engine in self.engines:
+            engine.goes_on.set()
 
     async def at_rest(self) -> bool:
         """Nothing is booked anywhere."""

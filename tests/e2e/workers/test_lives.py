@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 from tests.e2e.gateway.conftest import Client
+from tests.support.ports import free_ports
 
 from pointsman.observe.calls import Call, Entry, Hear, Submit
 
-from .conftest import Engine, Site, free_port
+from .conftest import Engine, Site
 
 
 async def test_a_rolling_restart_fails_no_request(site: Site) -> None:
@@ -58,11 +59,13 @@ async def test_a_worker_ignores_what_only_its_supervisor_obeys(site: Site) -> No
 async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> None:
     journals = site.folder / "journals"
     journals.mkdir()
-    await site.start(Engine(gap_s=0.05), slots=64, more=f'journal = "{journals}/run.jsonl"')
+    await site.start(Engine(held=True), slots=64, more=f'journal = "{journals}/run.jsonl"')
     before = await site.workers()
     streams = [asyncio.ensure_future(site.one()) for _ in range(30)]
-    await asyncio.sleep(0.15)
+    await site.run(30)
     os.kill(before[0], signal.SIGKILL)
+    await site.until(lambda: some_have_ended(streams))
+    site.go_on()
     ends = await asyncio.gather(*streams, return_exceptions=True)
     assert 5 <= sum(end == 200 for end in ends) < 30  # those of the other worker
     await site.until(site.at_rest)  # what it had booked is gone with it
@@ -78,6 +81,10 @@ async def test_a_worker_that_is_killed_is_followed_by_another(site: Site) -> Non
     assert "Traceback" not in words
 
 
+async def some_have_ended(streams: list[asyncio.Future[int]]) -> bool:
+    return any(stream.done() for stream in streams)
+
+
 async def while_none_can_be_had_the_others_have_all_connections(site: Site, journals: Path) -> None:
     journals.rename(site.folder / "elsewhere")  # a worker that begins cannot write its journal now
     os.kill((await site.workers())[0], signal.SIGKILL)
@@ -89,8 +96,10 @@ async def while_none_can_be_had_the_others_have_all_connections(site: Site, jour
     async def two_serve() -> bool:
         return (await site.metrics())["pointsman_requests_total"] > 0 and len(await serving(site)) == 2
 
-    await site.until(all_served, 20.0)
-    assert len(await serving(site)) == 1
+    async def one_serves() -> bool:
+        return await all_served() and len(await serving(site)) == 1
+
+    await site.until(one_serves, 20.0)
     (site.folder / "elsewhere").rename(journals)
     await site.until(two_serve, 20.0)
     assert await all_served()
@@ -118,10 +127,12 @@ async def test_it_stops_gently_and_leaves_journals_that_replay(site: Site) -> No
     for _ in range(6):
         assert await site.one() == 200
         await asyncio.sleep(0.1)
+    site.engines[0].goes_on.clear()
     streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
-    await asyncio.sleep(0.1)
+    await site.run(10)
     site.process.send_signal(signal.SIGTERM)
     await site.until(site.not_ready)
+    site.go_on()
     assert await asyncio.gather(*streams) == [200] * 10
     words = await site.words()
     assert site.process.returncode == 0
@@ -167,20 +178,22 @@ async def test_a_supervisor_that_hangs_holds_up_nobody(site: Site) -> None:
 
 
 async def test_all_processes_signalled_at_once_stop_gently(site: Site) -> None:
-    await site.start(Engine(gap_s=0.04))
+    await site.start(Engine(held=True))
     streams = [asyncio.ensure_future(site.one()) for _ in range(10)]
-    await asyncio.sleep(0.2)
+    await site.run(10)
     for pid in [*await site.workers(), site.process.pid]:
         os.kill(pid, signal.SIGTERM)
+    await site.until(site.not_ready)
+    site.go_on()
     assert await asyncio.gather(*streams) == [200] * 10
     assert "Traceback" not in await site.words()
     assert site.process.returncode == 0
 
 
 async def test_told_twice_it_stops_at_once(site: Site) -> None:
-    await site.start(Engine(gap_s=10.0))
+    await site.start(Engine(held=True))
     streams = [asyncio.ensure_future(site.one()) for _ in range(4)]
-    await asyncio.sleep(0.2)
+    await site.run(4)
     site.process.send_signal(signal.SIGTERM)
     await site.until(site.not_ready)  # the system makes one of two signals that it has not delivered
     site.process.send_signal(signal.SIGTERM)
@@ -191,7 +204,7 @@ async def test_told_twice_it_stops_at_once(site: Site) -> None:
 
 
 async def test_told_before_it_serves_it_does_not_wait_for_nodes_first(tmp_path: Path) -> None:
-    ports = [f"127.0.0.1:{free_port()}" for _ in range(3)]
+    ports = [f"127.0.0.1:{port}" for port in free_ports(3)]
     config = tmp_path / "pointsman.toml"
     config.write_text("workers = 2\n[timeouts]\nlame_duck_s = 0.1\n")
     flags = ["--config", str(config), "--listen", ports[0], "--admin-listen", ports[1], "--node", f"http://{ports[2]}"]

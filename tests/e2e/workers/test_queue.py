@@ -12,7 +12,7 @@ STREAM: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content":
 
 
 async def test_all_who_wait_are_told_and_shown(site: Site) -> None:
-    await site.start(Engine(gap_s=0.1), slots=1)
+    await site.start(Engine(held=True), slots=1)
 
     async def one(number: int) -> Response:
         async with Client(site.port) as client:
@@ -33,6 +33,7 @@ async def test_all_who_wait_are_told_and_shown(site: Site) -> None:
     assert all(f'href="/decisions/{name}"' in page for name in shown[-3:])
     (story,) = await site.admin(f"/decisions/{shown[-1]}")
     assert story["chapters"][0]["event"] in ("held", "waited")
+    site.go_on()
     answers = await asyncio.gather(*asked)
     assert all(answer.status == 200 and answer.body.endswith(DONE) for answer in answers)
     told = [answer for answer in answers if answer.body.startswith(b": pointsman position=")]

@@ -74,7 +74,7 @@ async def test_the_file_overrules_what_the_admin_api_changed_before(site: Site) 
     async def there() -> bool:
         return (await site.nodes()).get("1", {}).get("state") == "up"
 
-    await site.until(there, 8.0)
+    await site.until(there)
     before = await site.workers()
     site.process.send_signal(signal.SIGUSR2)
 

@@ -38,7 +38,7 @@ async def replayed(dialogues, seconds=20.0, drain=5.0, **script):
 
 async def test_a_turn_resends_the_dialogue_and_waits_for_answer_and_thought():
     dialogue = Dialogue(2.0, " sys", (Line(" one", 3), Line(" two", 4, think_s=3.0)))
-    asked, client = await replayed([dialogue])
+    asked, client = await replayed([dialogue], seconds=1000.0)
     assert [one.request_id for one in asked] == ["p-0-0", "p-0-1"]
     assert asked[0].answer.sent_s == 2.0
     assert asked[1].answer.sent_s == pytest.approx(asked[0].answer.done_s + 3.0)

@@ -5,10 +5,12 @@ import errno
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
+from tests.support.ports import free_ports
 
 from pointsman.brain.cache.reported import Naming
 from pointsman.brain.model.kv_events import CacheChange
@@ -24,7 +26,7 @@ class Publisher:
     """Publishes block after block, under the numbers it is given; replays what it has `kept`."""
 
     def __init__(self, address: str = "tcp://127.0.0.1:*", *, binds: bool = True) -> None:
-        self.out = self.socket(zmq.PUB, address, binds)
+        self.out = self.socket(zmq.XPUB, address, binds)
         self.replies = self.socket(zmq.ROUTER, "tcp://127.0.0.1:*", True)
         self.kept: dict[int, bytes] = {}
         self.asked: list[int] = []
@@ -51,6 +53,15 @@ class Publisher:
         payload = self.block(number) if payload is None else payload
         self.kept[number] = payload
         self.out.send_multipart([b"", number.to_bytes(8, "big"), payload])
+
+    async def subscribed(self) -> None:
+        """Wait until somebody is heard to listen: what is published before is lost."""
+        async with asyncio.timeout(5.0):
+            while True:
+                with suppress(zmq.Again):
+                    assert self.out.recv(zmq.DONTWAIT) == b"\1"
+                    return
+                await asyncio.sleep(0.002)
 
     async def serve(self) -> None:
         while True:
@@ -116,6 +127,7 @@ async def test_what_was_before_comes_by_replay_and_what_follows_as_it_is(heard: 
     publisher.kept[0] = publisher.block(0)
     heard.listening.heed(publisher.spec())
     await heard.blocks(0)
+    await publisher.subscribed()
     publisher.publish(1)
     await heard.blocks(0, 1)
     assert heard.changes[-1].whole
@@ -125,6 +137,7 @@ async def test_what_was_before_comes_by_replay_and_what_follows_as_it_is(heard: 
 async def test_a_gap_is_filled(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(publisher.asked))
+    await publisher.subscribed()
     heard.listening._open["n"]._replayed_at = -module.REPLAY_PAUSE_S
     for number in range(40):
         publisher.kept[number] = publisher.block(number)
@@ -136,7 +149,7 @@ async def test_a_gap_is_filled(heard: Heard, publisher: Publisher) -> None:
 
 async def test_without_replay_a_gap_costs_what_was_known(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec(kv_replay=""))
-    await heard.until(lambda: bool(heard.changes))
+    await publisher.subscribed()
     publisher.publish(0)
     await heard.blocks(0)
     publisher.publish(21)
@@ -147,6 +160,7 @@ async def test_without_replay_a_gap_costs_what_was_known(heard: Heard, publisher
 async def test_replays_are_not_asked_for_all_the_time(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
+    await publisher.subscribed()
     publisher.publish(5)
     await heard.blocks(5)
     assert publisher.asked == [0]
@@ -157,6 +171,7 @@ async def test_garbage_is_a_line_in_the_log_and_no_more(
 ) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
+    await publisher.subscribed()
     with caplog.at_level(logging.WARNING):
         publisher.publish(0, b"\xc1")
         publisher.out.send_multipart([b"one frame"])
@@ -179,6 +194,7 @@ async def test_whatever_else_waits_goes_between(
     heard.listening.heed(publisher.spec())
     await heard.blocks(*range(20))
     assert len([change for change in heard.changes if change.came]) == 20, "each replayed one in a turn of its own"
+    await publisher.subscribed()
     turns = len(heard.changes)
     for number in range(20, 40):
         publisher.publish(number)
@@ -210,11 +226,11 @@ async def test_names_of_adapters_are_bounded(
 
 
 async def test_an_engine_may_connect_to_who_listens(heard: Heard) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+    (port,) = free_ports(1)
+    address = f"tcp://127.0.0.1:{port}"
     heard.listening.heed(NodeSpec(url="http://n", id="n", residency="reported", kv_events=f"@{address}"))
     engine = Publisher(address, binds=False)
-    await heard.until(lambda: bool(heard.changes))
+    await engine.subscribed()
     engine.publish(0)
     await heard.until(lambda: bool(heard.links()))
     await engine.close()
@@ -223,6 +239,7 @@ async def test_an_engine_may_connect_to_who_listens(heard: Heard) -> None:
 async def test_adapters_are_noticed(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
+    await publisher.subscribed()
     publisher.publish(0, publisher.block(0, "sql"))
     await heard.until(lambda: heard.listening.adapters == {"sql"})
 
@@ -230,6 +247,7 @@ async def test_adapters_are_noticed(heard: Heard, publisher: Publisher) -> None:
 async def test_another_process_is_asked_for_all_it_has(heard: Heard, publisher: Publisher) -> None:
     heard.listening.heed(publisher.spec())
     await heard.until(lambda: bool(heard.changes) and heard.changes[-1].whole)
+    await publisher.subscribed()
     publisher.publish(0)
     await heard.blocks(0)
     for started_at in (None, 1.0, 1.0):
