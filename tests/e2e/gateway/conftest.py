@@ -180,7 +180,8 @@ class World:
         await asyncio.sleep(0)
         stopping.cancel()
         await asyncio.gather(stopping, return_exceptions=True)
-        await asyncio.sleep(0.01)
+        for _ in range(3):  # turns of the loop, in which what was cut is closed
+            await asyncio.sleep(0)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import Any
 
 from pointsman.brain.model.orders import Probe
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.clock import ManualClock
 from pointsman.gateway.settings import Limits, Timeouts
 
 from .conftest import SOON_S, Connect, World, chat
@@ -183,10 +184,13 @@ async def test_dead_kept_connection_gets_a_free_second_try(world: World) -> None
 
 
 async def test_first_token_timeout(world: World) -> None:
-    await world.open(never, brain=BrainSettings(first_token_floor_s=0.1, first_token_ceiling_s=0.1, tries=1))
+    world.clock = ManualClock()
+    await world.open(never, brain=BrainSettings(first_token_floor_s=5.0, first_token_ceiling_s=5.0, tries=1))
     client = await world.client()
-    response = await client.ask(chat(stream=True))
-    assert response.status == 504
+    client.send(chat(stream=True))
+    await world.until(lambda: bool(world.nodes[0].requests))
+    world.pass_time(5.0)
+    assert (await client.response()).status == 504
     assert await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)
 
 
@@ -195,18 +199,24 @@ async def test_silence_between_tokens(world: World) -> None:
         writer.write(STREAM_HEAD + chunk(ROLE) + chunk(TEXT))
         await asyncio.sleep(60)
 
-    await world.open(stall, timeouts=Timeouts(between_tokens_s=0.1, lame_duck_s=0))
+    world.clock = ManualClock()
+    await world.open(stall, timeouts=Timeouts(between_tokens_s=5.0, lame_duck_s=0))
     client = await world.client()
-    response = await client.ask(chat(stream=True))
-    assert response.complete
-    assert b"token_timeout" in response.body
+    client.send(chat(stream=True))
+    await client.reader.readuntil(b"Hi")
+    world.pass_time(0.0)  # what came is noted, and the silence begins
+    world.pass_time(5.0)
+    assert b"token_timeout" in await asyncio.wait_for(client.reader.readuntil(b"\r\n0\r\n\r\n"), SOON_S)
 
 
 async def test_the_clients_own_limit(world: World) -> None:
+    world.clock = ManualClock()
     await world.open(never)
     client = await world.client()
-    response = await client.ask(chat(), headers=("x-request-timeout-ms: 100",))
-    assert response.status == 504
+    client.send(chat(), headers=("x-request-timeout-ms: 100",))
+    await world.until(lambda: bool(world.nodes[0].requests))
+    world.pass_time(0.1)
+    assert (await client.response()).status == 504
     await asyncio.wait_for(world.nodes[0].left.wait(), SOON_S)
     await world.at_rest()
 

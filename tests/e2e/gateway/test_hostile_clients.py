@@ -171,4 +171,5 @@ async def test_edits_of_long_lists_are_quick(world: World) -> None:
     before = time.process_time()  # of the client's and the node's work too; other work of the machine does not count
     await client.ask(body)
     assert time.process_time() - before < 1.0
-    assert json.loads(world.nodes[0].requests[0].body) == chat(prompt=[[]] * 1_000_000)
+    plain = json.dumps(chat(prompt=[[]] * 1_000_000)).encode()
+    assert world.nodes[0].requests[0].body.replace(b" ", b"") == plain.replace(b" ", b"")

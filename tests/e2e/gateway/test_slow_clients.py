@@ -171,7 +171,7 @@ async def test_what_is_held_for_a_slow_reader_is_bounded(world: World) -> None:
     client = await world.client()
     client.writer.transport.pause_reading()  # type: ignore[attr-defined]
     client.send(chat(stream=True))
-    await world.until(lambda: flood.sent > 0)
+    await world.until(lambda: any(each._stalled_at >= 0 for each in connections(world)))
     assert await still(flood) < 20_000_000  # what the buffers of four sockets hold, of 100 MB
     (connection,) = connections(world)
     assert 0 < connection._transport.get_write_buffer_size() <= 256 * 1024 + 256 * 1024  # the limit, and one read
