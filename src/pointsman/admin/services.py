@@ -44,6 +44,11 @@ from pointsman.observe.metrics import Metrics
 from pointsman.observe.queues import Queue, queues
 from pointsman.observe.stories import Stories
 
+_FORGOTTEN = (
+    f"nothing is remembered about request {{!r}}: each process remembers its last {KEPT} until it ends or is replaced,"
+    " and none it refused before a node was sought (400, 401, 404); a journal knows more: explain ID --journal FILE"
+)
+
 Obey = Callable[[list[Order]], Any]
 
 
@@ -196,7 +201,7 @@ class Services:
         """What became of the requests of that id. Raises LookupError if nothing is remembered."""
         found = self._stories.of(request_id)
         if not found:
-            raise LookupError(f"nothing is remembered about request {request_id!r}; only the last {KEPT} are")
+            raise LookupError(_FORGOTTEN.format(request_id))
         return found
 
     def policies(self) -> list[PolicyInUse]:

@@ -59,7 +59,7 @@ def _key(path: str, field: str) -> str:
 
 
 def _unknown(tree: type[msgspec.Struct], path: str, field: str) -> str:
-    allowed = sorted(_fields(_at(tree, path)))
+    allowed = sorted(name for name, kind in _fields(_at(tree, path)).items() if not _schema(kind).get("readOnly"))
     elsewhere = [where for where in _tables(tree) if field in _fields(_at(tree, where))]
     near = [_key(elsewhere[0], field)] if elsewhere else _near(field, allowed)
     hint = f"did you mean `{near[0]}`? " if near else ""
@@ -95,7 +95,12 @@ def _description(kind: Any) -> str:
     """That of the outermost annotation that has one, empty if none has."""
     if not isinstance(kind, inspect.Metadata):
         return ""
-    return str((kind.extra_json_schema or {}).get("description", "")) or _description(kind.type)
+    return str(_schema(kind).get("description", "")) or _description(kind.type)
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    """What the outermost annotation adds to the JSON schema; `readOnly` marks what is made of other settings."""
+    return (kind.extra_json_schema or {}) if isinstance(kind, inspect.Metadata) else {}
 
 
 def _table_meant(tree: type[msgspec.Struct], path: str, given: str) -> str:

@@ -107,13 +107,16 @@ async def _terminable(work: Coroutine[Any, Any, list[Round]]) -> list[Round]:
 
 
 def _tell(config: DemoConfig, result: Result, err: Console) -> None:
-    if config.json:
-        write_json(result.as_json())
-    else:
-        _print(result, Console())
-    if config.report:
-        write_report(config, render(_page(result)))
-        err.print(f"report written to {config.report}", markup=False, highlight=False, soft_wrap=True)
+    """Write the report first, as who reads what is printed may leave; and print, whatever becomes of the report."""
+    try:
+        if config.report:
+            write_report(config, render(_page(result)))
+            err.print(f"report written to {config.report}", markup=False, highlight=False, soft_wrap=True)
+    finally:
+        if config.json:
+            write_json(result.as_json())
+        else:
+            _print(result, Console())
 
 
 def _print(result: Result, out: Console) -> None:

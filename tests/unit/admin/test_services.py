@@ -94,8 +94,13 @@ def test_a_policy_is_changed_for_its_scope(scene: Any) -> None:
 def test_the_story_of_a_request_is_found_by_its_id(scene: Any) -> None:
     (story,) = scene.services.stories_of("r1")
     assert (story.state, [type(chapter).__name__ for chapter in story.chapters]) == ("running", ["Chosen", "Sent"])
-    with pytest.raises(LookupError, match="nothing is remembered"):
-        scene.services.stories_of("r2")
+
+
+def test_why_a_request_may_be_forgotten_is_said(scene: Any) -> None:
+    with pytest.raises(LookupError, match=r"nothing is remembered about request 'r\{2\}': ") as caught:
+        scene.services.stories_of("r{2}")
+    for why in ("its last 1000", "is replaced", "refused before a node was sought", "--journal FILE"):
+        assert why in str(caught.value)
 
 
 def test_the_metrics_page_reads_the_fleet(scene: Any) -> None:

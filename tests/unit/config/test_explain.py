@@ -66,3 +66,8 @@ def test_where_a_key_belongs(raw: dict[str, Any], hint: str) -> None:
 
 def test_a_key_like_no_other_is_told_with_those_there_are() -> None:
     assert "is not a setting; allowed here: body_bytes, head_bytes" in explained({"limits": {"zzz": 1}})
+
+
+@pytest.mark.parametrize("typo", ["tenant", "zzz"])
+def test_what_is_made_of_other_settings_is_not_offered(typo: str) -> None:
+    assert "tenants" not in explained({"brain": {typo: []}})

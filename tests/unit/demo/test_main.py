@@ -69,6 +69,27 @@ def test_the_report_is_written(measured, tmp_path, capsys):
     assert str(path.name) in capsys.readouterr().err.replace("\n", "")
 
 
+def test_the_report_is_written_though_nobody_reads_what_is_printed(measured, tmp_path, monkeypatch):
+    def gone(_document):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(command, "write_json", gone)
+    path = tmp_path / "out.html"
+    with pytest.raises(BrokenPipeError):
+        main(DemoConfig(policies=POLICIES, json=True, report=str(path)))
+    assert "Made by Pointsman" in path.read_text()
+
+
+def test_a_report_that_cannot_be_written_costs_no_table(measured, tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise ConfigError("no space left")
+
+    monkeypatch.setattr(command, "write_report", full)
+    with pytest.raises(ConfigError, match="no space"):
+        main(DemoConfig(policies=POLICIES, report=str(tmp_path / "out.html")))
+    assert POLICIES[0] in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("config", "told"),
     [

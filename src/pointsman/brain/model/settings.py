@@ -28,7 +28,11 @@ class BrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         float, Meta(ge=0, description="service before its turn that a tenant may get where its cache is; 0 = none")
     ] = 0.0
     tenants: Annotated[
-        tuple[Tenant, ...], Meta(description="not to be set here: it is what `[[tenants]]` says without keys")
+        tuple[Tenant, ...],
+        Meta(
+            description="not to be set here: it is what `[[tenants]]` says without keys",
+            extra_json_schema={"readOnly": True},
+        ),
     ] = ()
     long_context_tokens: Annotated[
         int, Meta(ge=0, description="prompts of so many tokens are kept apart as long ones; 0 = none are")
