@@ -30,8 +30,8 @@ from pointsman.brain.redeclaring import redeclare, same_endpoint
 
 FLOW_SECONDS = 2.0
 """Tokens came so lately that a node whose probe failed is busy, not down. Progress is told every few tokens only."""
-REFUSALS = ("refused", "connect")
-"""Reasons of failures that say that nobody takes connections there."""
+REFUSALS = ("refused", "connect", "resolve")
+"""Reasons of failures that say that nobody takes connections there; a probe's may have details behind a colon."""
 SHARE_SECONDS = 1.0
 """How often nodes are compared with their peers, and slots guessed that nobody states."""
 NO_MODELS = "it lists no models"
@@ -237,7 +237,7 @@ class Membership:
         row = self._fleet.row_of.get(report.node)
         if row is None:
             return None
-        refused = not report.ok and report.reason in REFUSALS
+        refused = not report.ok and report.reason.partition(":")[0] in REFUSALS
         self._refuses(row, refused)
         if report.ok:
             self._learn(row, report, now)

@@ -31,6 +31,9 @@ Document = TypeVar("Document")
 FLOW_S = 2.0
 """Answers that came so lately count for a probe that fails at once, too."""
 _UNKNOWN_PATH = (404, 405, 501)
+_MODELS = "/v1/models"
+_PLAIN = "a plain server lists no models: name the node's `models`"
+_UNLISTED = f"GET {_MODELS} %s; if the address is right, name the node's `models`"
 
 
 class _Model(msgspec.Struct):
@@ -111,10 +114,11 @@ class Probes:
         seconds = self._clock.now() - began
         if node.engine == "plain":
             return await self._plain(node, target, seconds)
-        models, reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
+        (models, why), reading = await asyncio.gather(self._models(node, target), self._reading(node, target))
         report = NodeReport(
             node=node.name,
             ok=True,
+            reason=why,
             seconds=seconds,
             models=models,
             running=reading.running,
@@ -148,20 +152,27 @@ class Probes:
         return NodeReport(
             node=node.name,
             ok=True,
+            reason="" if node.models else _PLAIN,
             seconds=seconds,
             models=node.models or None,
             load=status.load,
             running=status.running,
         )
 
-    async def _models(self, node: NodeSpec, target: Target) -> tuple[str, ...] | None:
+    async def _models(self, node: NodeSpec, target: Target) -> tuple[tuple[str, ...] | None, str]:
+        """The models of the node; None if it does not tell, and why."""
         if node.models:
-            return node.models
-        listed = _decoded(await self._maybe(target, "/v1/models"), _decode_models)
+            return node.models, ""
+        answer = await self._ask(target, _MODELS)
+        if answer is None:
+            return None, f"GET {_MODELS} is not answered"
+        if answer.status != 200:
+            return None, _UNLISTED % f"answers {answer.status}"
+        listed = _decoded(answer.body, _decode_models)
         if listed is None:
-            return None
+            return None, _UNLISTED % "answers no list of models"
         self.adapters.update(model.id for model in listed.data if bytes(model.parent).startswith(b'"'))
-        return tuple(model.id for model in listed.data)
+        return tuple(model.id for model in listed.data), ""
 
     async def _reading(self, node: NodeSpec, target: Target) -> EngineReading:
         page = await self._maybe(target, "/metrics")

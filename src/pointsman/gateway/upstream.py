@@ -59,6 +59,8 @@ class UpstreamSink:
 NO_SOCKET = "no_socket"
 """The reason why a connection failed that says nothing about the node: this machine has no descriptor or port left."""
 _OUR_OWN_LACK = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
+_NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE")
+"""What different versions of OpenSSL call an answer that is no TLS at all (urllib3 looks for the same three)."""
 
 
 class ConnectFailed(Exception):
@@ -295,7 +297,9 @@ class Pool:
         except ConnectionRefusedError:
             raise ConnectFailed("refused") from None
         except ssl.SSLError as error:
-            raise ConnectFailed("tls", getattr(error, "verify_message", "") or error.reason) from None
+            raise ConnectFailed("tls", _tls_trouble(error)) from None
+        except socket.gaierror as error:
+            raise ConnectFailed("resolve", f"{origin.host}: {error.strerror}") from None
         except OSError as error:
             raise ConnectFailed(NO_SOCKET if error.errno in _OUR_OWN_LACK else "connect") from None
         if not connection.usable:  # lost, or spoilt by words nobody asked for, before anyone was there to be told
@@ -322,6 +326,12 @@ class Pool:
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+
+def _tls_trouble(error: ssl.SSLError) -> str:
+    if error.reason in _NO_TLS:
+        return f"{error.reason}: it seems to speak plain HTTP; then its address begins with http://"
+    return getattr(error, "verify_message", "") or error.reason
 
 
 def _notice_silence(sock: socket.socket, gone_s: float) -> None:

@@ -91,6 +91,25 @@ async def test_pages_that_are_missing_wrong_or_late_take_no_node_out(world: Worl
 
 
 @pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        (respond(b"", 404), "GET /v1/models answers 404; if the address is right, name the node's `models`"),
+        (respond(b"x"), "GET /v1/models answers no list of models; if the address is right, name the node's `models`"),
+        (b"hello\r\n\r\n", "GET /v1/models is not answered"),
+        (respond(b'{"data":[]}'), ""),
+    ],
+)
+async def test_why_a_node_has_no_models_is_told(world: World, page: bytes, why: str) -> None:
+    report = await report_of(world, {"/v1/models": page})
+    assert (report.ok, report.reason) == (True, why)
+
+
+async def test_a_plain_server_has_no_way_to_list_models(world: World) -> None:
+    report = await report_of(world, {}, engine="plain")
+    assert (report.ok, report.reason) == (True, "a plain server lists no models: name the node's `models`")
+
+
+@pytest.mark.parametrize(
     ("page", "reason"),
     [
         (respond(b"", 500), "status_500"),

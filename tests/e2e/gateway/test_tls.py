@@ -191,6 +191,19 @@ async def test_nodes_are_asked_for_proof(world: World, certificate: str, authori
     assert not node.probes
 
 
+async def test_a_node_that_speaks_plain_http_is_found_out(world: World) -> None:
+    async def no_request(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(respond(b"", 400))
+        writer.close()
+
+    async with await asyncio.start_server(no_request, "127.0.0.1", 0) as server:
+        await world.start([])
+        port = server.sockets[0].getsockname()[1]
+        pool = world.gateway._targets.of(NodeSpec(url=f"https://127.0.0.1:{port}")).pool
+        with pytest.raises(ConnectFailed, match=r"^tls: \w+: it seems to speak plain HTTP; .* begins with http://$"):
+            await pool.connect()
+
+
 async def test_a_node_must_be_who_its_address_says(world: World) -> None:
     node = ScriptedUpstream(OK, tls=server_tls("one"))
     await behind(world, node, node_tls=node_context(str(TLS / "ca.pem")))

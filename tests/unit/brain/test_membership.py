@@ -350,6 +350,20 @@ def test_in_panic_all_are_used_that_do_not_refuse_and_those_down_a_little() -> N
     assert driver.dispatcher.available("m") == 1
 
 
+@pytest.mark.parametrize(
+    ("reason", "refuses"),
+    [
+        ("refused", True),
+        ("connect", True),
+        ("resolve: no-such-host: Name or service not known", True),
+        ("tls: x", False),
+    ],
+)
+def test_what_says_that_nobody_takes_connections(driver: TestDriver, reason: str, refuses: bool) -> None:
+    driver.report("a", ok=False, reason=reason)
+    assert driver.dispatcher.fleet.refusing[0] == refuses
+
+
 def test_where_all_refuse_requests_wait_until_one_is_back() -> None:
     driver = TestDriver()
     driver.add("a")

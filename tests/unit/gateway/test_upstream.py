@@ -1,12 +1,19 @@
 """However a stream reaches us, through the shortcut or past it, its client gets the same; sockets are in tests/e2e."""
 
-from typing import cast
+import asyncio
+import socket
+import ssl
+from typing import Any, cast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fuzz.targets.relay import HEAD, OnePool, Wire, arrived
 
-from pointsman.gateway.upstream import Shortcut, UpstreamSink
+from pointsman.clock import ManualClock
+from pointsman.gateway.origin import Origin
+from pointsman.gateway.settings import Limits, Timeouts
+from pointsman.gateway.upstream import ConnectFailed, Pool, Shortcut, UpstreamSink
 from pointsman.wire.http1.framing import LAST_CHUNK, chunk
 from pointsman.wire.http1.messages import ResponseHead
 from pointsman.wire.openai.likeness import Likeness
@@ -102,3 +109,37 @@ def test_a_shortcut_ends_with_whoever_waited() -> None:
     for one in (listener, second):
         assert one.client.written == chunk(b"ab\n")
     assert second.heard == ["head"]
+
+
+def no_tls(reason: str) -> ssl.SSLError:
+    error = ssl.SSLError(1, reason)
+    error.reason = reason
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "resolve: a: Name or service not known"),
+        (ConnectionRefusedError(), "refused"),
+        (OSError(113, "No route to host"), "connect"),
+        (OSError(24, "Too many open files"), "no_socket"),
+        (TimeoutError(), "connect_timeout"),
+        (no_tls("UNSUPPORTED_PROTOCOL"), "tls: UNSUPPORTED_PROTOCOL"),
+        (
+            no_tls("RECORD_LAYER_FAILURE"),
+            "tls: RECORD_LAYER_FAILURE: it seems to speak plain HTTP; then its address begins with http://",
+        ),
+    ],
+)
+def test_why_there_is_no_connection_is_told(monkeypatch: pytest.MonkeyPatch, error: Exception, told: str) -> None:
+    async def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    async def connect() -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", fail)
+        await Pool(Origin.parse("https://a:1"), ManualClock(), Timeouts(), Limits(), None).connect()
+
+    with pytest.raises(ConnectFailed) as caught:
+        asyncio.run(connect())
+    assert (caught.value.reason, str(caught.value)) == (told.partition(":")[0], told)

@@ -6,8 +6,9 @@ import msgspec
 class NodeReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One reading of one node. None means: this source does not say.
 
-    `ok` is false when the reading itself failed, for `reason`; `seconds` is what the node took to answer or to fail,
-    `flowing` whether answers to requests came from it meanwhile.
+    `ok` is false when the reading itself failed, for `reason`: one word, and details behind a colon if there are any.
+    Of a good one that names no `models` it may say why. `seconds` is what the node took to answer or to fail, `flowing`
+    whether answers to requests came from it meanwhile.
     `kv_usage` is a share 0..1 of the node's blocks (an engine's gauge may count evictable blocks as free), `gpu_busy`
     one of the time, as NVML counts it. `load` is a plain server's own figure. `obeys`: whether it takes orders about
     its cache; it may copy `swap_blocks` more to other memory, at `swap_block_s` seconds each.
