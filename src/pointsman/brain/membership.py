@@ -265,7 +265,8 @@ class Membership:
         """What a probe says about the node's health. A slow one, too, means no more than busy while tokens flow."""
         fit = report.ok and bool(self._fleet.models[row])
         if not fit:
-            self._emit(ProbeFailed(now, report.node, self._fleet.states[row], report.reason or NO_MODELS))
+            state, url = self._fleet.states[row], self._fleet.spec(row).url
+            self._emit(ProbeFailed(now, report.node, state, report.reason or NO_MODELS, url))
         elif report.running is None and report.load is None:
             self._emit(LoadUnknown(now, report.node))
         late = self._delays.abnormal(row, report.seconds) and not self.flows(row, report, now)
@@ -363,7 +364,8 @@ class Membership:
             self._caps.returned(row, now)
         else:
             self._caps.renew(row, now)
-        self._emit(NodeChanged(now, self._fleet.spec(row).name, before, after, event, reason))
+        spec = self._fleet.spec(row)
+        self._emit(NodeChanged(now, spec.name, before, after, event, reason, spec.url))
         self._panic.look(self._fleet.models[row], now)
 
     def _must_stay(self, row: int) -> bool:

@@ -50,12 +50,12 @@ class Log(Subscriber):
             self._silent.discard(fact.node)
         why = fact.event.replace("_", " ") + (f": {fact.reason}" if fact.reason else "")
         level = WARNING if fact.after in _GRAVE else INFO
-        self._log.log(level, "node %s: %s -> %s (%s)", fact.node, str(fact.before), str(fact.after), why)
+        self._log.log(level, "node %s: %s -> %s (%s)", _where(fact), str(fact.before), str(fact.after), why)
 
     def _probe_failed(self, fact: ProbeFailed) -> None:
         if self._trouble.get(fact.node) != fact.reason:
             self._trouble[fact.node] = fact.reason
-            self._log.warning("node %s (%s): probe failed: %s", fact.node, str(fact.state), fact.reason)
+            self._log.warning("node %s (%s): probe failed: %s", _where(fact), str(fact.state), fact.reason)
 
     def _load_unknown(self, fact: LoadUnknown) -> None:
         if fact.node not in self._silent:
@@ -85,3 +85,8 @@ class Log(Subscriber):
             self._raised[which] = fact.now
             text = "policy %s: `%s` raised over request %s; told once a minute, counted in pointsman_policy_errors"
             self._log.error(text, *which, fact.request.id, exc_info=fact.error)
+
+
+def _where(fact: NodeChanged | ProbeFailed) -> str:
+    """The node's id and its address, which may be the same."""
+    return f"{fact.node} at {fact.url}" if fact.url not in fact.node else fact.node

@@ -167,9 +167,9 @@ def test_a_node_that_lists_no_models_stays_joining_until_it_does() -> None:
     for models in (None, ()):
         driver.report("c", models=models)
         assert driver.dispatcher.fleet.states[0] is NodeState.JOINING
-    assert facts == [ProbeFailed(0.0, "c", "joining", "it lists no models")] * 2
+    assert facts == [ProbeFailed(0.0, "c", "joining", "it lists no models", "http://c")] * 2
     driver.report("c", models=("m",), running=0)
-    assert facts[2:] == [NodeChanged(0.0, "c", "joining", "up", "admitted")]
+    assert facts[2:] == [NodeChanged(0.0, "c", "joining", "up", "admitted", url="http://c")]
 
 
 def test_a_good_probe_without_a_load_is_told() -> None:
@@ -192,9 +192,9 @@ def test_why_a_node_falls_is_told() -> None:
     for _ in range(2):
         driver.report("a", ok=False, reason="refused")
     assert facts == [
-        ProbeFailed(0.0, "a", "up", "refused"),
-        ProbeFailed(0.0, "a", "up", "refused"),
-        NodeChanged(0.0, "a", "up", "suspect", "probed_badly", "refused"),
+        ProbeFailed(0.0, "a", "up", "refused", "http://a"),
+        ProbeFailed(0.0, "a", "up", "refused", "http://a"),
+        NodeChanged(0.0, "a", "up", "suspect", "probed_badly", "refused", "http://a"),
         PanicChanged(0.0, "m", True, 0, 1),
     ]
 
@@ -330,7 +330,7 @@ def test_two_abnormally_late_probes_make_a_node_suspect() -> None:
     for _ in range(3):
         driver.report("a", seconds=1.7)
     changed = [fact for fact in facts if isinstance(fact, NodeChanged)]
-    assert changed == [NodeChanged(0.0, "a", "up", "suspect", "probed_late", "answered after 1.7 s")]
+    assert changed == [NodeChanged(0.0, "a", "up", "suspect", "probed_late", "answered after 1.7 s", "http://a")]
     driver.report("a", seconds=0.02)
     assert driver.dispatcher.fleet.states[0] is NodeState.UP
 

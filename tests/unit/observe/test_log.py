@@ -47,6 +47,22 @@ def test_a_nodes_life_has_a_line_for_each_change(caplog: pytest.LogCaptureFixtur
     ]
 
 
+def test_a_node_with_an_id_is_told_with_its_address(caplog: pytest.LogCaptureFixture) -> None:
+    url = "http://h:1"
+    facts = (
+        ProbeFailed(0.0, "big", "joining", "refused", url),
+        NodeChanged(1.0, "big", "joining", "up", "admitted", url=url),
+        NodeChanged(1.0, url, "joining", "up", "admitted", url=url),
+        NodeChanged(1.0, f"{url}#0", "joining", "up", "admitted", url=url),
+    )
+    assert lines(caplog, *facts) == [
+        "WARNING node big at http://h:1 (joining): probe failed: refused",
+        "INFO node big at http://h:1: joining -> up (admitted)",
+        "INFO node http://h:1: joining -> up (admitted)",
+        "INFO node http://h:1#0: joining -> up (admitted)",
+    ]
+
+
 def test_failing_probes_are_told_once_a_reason(caplog: pytest.LogCaptureFixture) -> None:
     facts = (
         *[ProbeFailed(0.0, "a", "up", "refused")] * 3,

@@ -152,6 +152,7 @@ class NodeChanged(msgspec.Struct, frozen=True, gc=False):
     after: str
     event: str
     reason: str = ""
+    url: str = ""
 
 
 class ProbeFailed(msgspec.Struct, frozen=True, gc=False):
@@ -161,6 +162,7 @@ class ProbeFailed(msgspec.Struct, frozen=True, gc=False):
     node: str
     state: str
     reason: str
+    url: str = ""
 
 
 class LoadUnknown(msgspec.Struct, frozen=True, gc=False):
