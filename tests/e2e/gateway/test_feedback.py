@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from pointsman.brain.model.node import NodeState
+from pointsman.clock import ManualClock
 
 from .conftest import Client, World, chat
 from .scripted_upstream import DONE, ROLE, always, event, never, respond, standing, stream
@@ -39,6 +40,7 @@ async def test_good_words_change_nothing(world: World) -> None:
 
 
 async def test_what_is_refused_and_how(world: World) -> None:
+    world.clock = ManualClock()  # what was used up does not come back meanwhile
     await world.open(GOOD, api_keys=("one", "two"))
     client, (one, two) = await world.client(), (("authorization: Bearer one",), ("authorization: Bearer two",))
     assert (await say(client, "r0")).status == 401

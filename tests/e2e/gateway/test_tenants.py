@@ -1,6 +1,7 @@
 """Tenants over HTTP: whose a key is, what each may have, and what is told who had too much."""
 
 from pointsman.brain.model.settings import BrainSettings
+from pointsman.clock import ManualClock
 from pointsman.gateway.settings import ClientTenant
 
 from .conftest import World, chat
@@ -16,6 +17,7 @@ def key(name: str) -> tuple[str, ...]:
 
 
 async def test_who_used_up_its_quota_is_told_when_to_come_back(world: World) -> None:
+    world.clock = ManualClock()
     await world.open(OK, tenants=(SMALL, LARGE), brain=BrainSettings(tenants=(SMALL, LARGE)))
     client = await world.client()
     answers = [await client.ask(chat(), headers=key("k1")) for _ in range(3)]
