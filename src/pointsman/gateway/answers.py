@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
+from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.kept import Kept
 from pointsman.gateway.reply import Reply
@@ -78,6 +79,10 @@ class Answer:
     def cut(self, reason: str) -> Outcome:
         """No more of it will come."""
         raise NotImplementedError
+
+    def break_off(self, error: PointsmanError) -> None:
+        """No more of it is to come, for which its node is not to blame; a client that can be told is told `error`."""
+        self.cut(error.code)
 
 
 class PlainAnswer(Answer):

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from msgspec import structs
 
+from pointsman.brain.model.errors import PointsmanError
 from pointsman.brain.model.orders import Start
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.clock import Clock
@@ -106,12 +107,12 @@ class Attempt(UpstreamSink):
         else:
             self._send(connection)
 
-    def settle(self, outcome: Outcome) -> None:
-        """End the try from outside; what the client already has is ended as a cut answer."""
+    def settle(self, outcome: Outcome, error: PointsmanError) -> None:
+        """End the try from outside; what the client already has is ended by `error`."""
         if not self._over and self._answer is not None and self._reply.started:
             if self._connection is not None:
                 self._connection.tell_passed()
-            self._answer.cut(outcome.reason)
+            self._answer.break_off(error)
         self._end(outcome)
 
     def abort(self, why: str) -> None:

@@ -203,7 +203,7 @@ class Exchange:
         """End the request, whatever it is at, with `error` for its client: in-band where its answer has begun."""
         self._ending = error
         if self._attempt is not None:
-            self._attempt.settle(self._cancelled(error.code))
+            self._attempt.settle(self._cancelled(error.code), error)
         else:
             self._give_up(error)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pointsman.brain.model.errors import NodeFailed
+from pointsman.brain.model.errors import NodeFailed, PointsmanError
 from pointsman.brain.model.outcome import Outcome, Verdict
 from pointsman.gateway.answers import HELD_BYTES, WELL, Answer, Progress, ended, verdict_on
 from pointsman.gateway.kept import Kept
@@ -112,6 +112,12 @@ class StreamAnswer(Answer):
         return self._complete(rest)
 
     def cut(self, reason: str) -> Outcome:
+        return self._end_by(NodeFailed(f"the answer was cut ({reason})"), reason)
+
+    def break_off(self, error: PointsmanError) -> None:
+        self._end_by(error, error.code)
+
+    def _end_by(self, error: PointsmanError, reason: str) -> Outcome:
         self.tell_rest()
         account = self._account
         if account.error and not self.begun:
@@ -119,7 +125,6 @@ class StreamAnswer(Answer):
         if account.succeeded() or account.error:  # all was said; only the end of the body is missing
             return self._complete(b"")
         if self.begun:
-            error = NodeFailed(f"the answer was cut ({reason})")
             self._reply.write(account.last_words(error_body(error)))
             self._reply.end()
         return ended(Verdict.FAIL, reason, 502, account.usage, delivered=self.begun)
