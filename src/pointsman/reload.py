@@ -129,6 +129,8 @@ class Reload:
         self._plan = after
         self._watch.follow(files_of(config, self._source.path))
         _tell(before, after, kept)
+        if self._source.path is None:
+            _log.warning("it was started without --config: there is no file of settings to read")
 
 
 class Configured:

@@ -248,6 +248,7 @@ class Service:
             "; press Ctrl-C again to stop now" if self._place is None else "",
         )
         await _done(self.gateway.stop(), unless=self._hurrying)
+        _log.info("stopped")
 
 
 async def _done(work: Coroutine[Any, Any, Any], unless: asyncio.Event) -> bool:

@@ -7,6 +7,7 @@ open until its client has sent one more request and been told that it is the las
 """
 
 import asyncio
+import logging
 import os
 import socket
 import ssl
@@ -51,6 +52,8 @@ SHUTDOWN_S = 3600.0
 """Seconds for the closing words of TLS: no limit of its own, the connections' deadlines are what ends it."""
 FLUSH_S = 0.25
 """Time for the last words of requests that are cut to leave."""
+
+_log = logging.getLogger(__name__)
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -271,6 +274,8 @@ class Gateway:
     async def _drain(self, limit_s: float) -> None:
         self._close_listener()
         self._server.stop_keeping_alive()
+        if self.driver.open_requests:
+            _log.info("no new connections; requests under way have %g s to end: %d", limit_s, self.driver.open_requests)
         until = self._clock.now() + limit_s
         while self.driver.open_requests and self._clock.now() < until:
             await asyncio.sleep(0.05)
@@ -279,10 +284,13 @@ class Gateway:
     async def _end_requests(self) -> None:
         """Tell the clients of what is still under way that it ends here."""
         if self.driver.open_requests:
+            _log.warning("time is over: requests that are told that they end here: %d", self.driver.open_requests)
             self.driver.end_all(Stopping("this gateway is stopping"))
             await asyncio.sleep(FLUSH_S)
 
     def _cut(self) -> None:
+        if self.driver.open_requests:
+            _log.warning("requests that are cut: %d", self.driver.open_requests)
         self._close_listener()
         self._server.abort()
         self._probes.stop()

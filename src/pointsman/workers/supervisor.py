@@ -118,6 +118,7 @@ class Supervisor:
             self._team.stop()
             await asyncio.wait((ended,), timeout=HURRY_S)
         await self.give_up()
+        _log.info("stopped")
 
     async def give_up(self) -> None:
         """End whatever is left."""

@@ -247,7 +247,9 @@ async def test_slow_heads_and_bodies_are_cut(world: World) -> None:
 
 
 @pytest.mark.parametrize("leave", [Gateway.stop, Gateway.retire])
-async def test_what_does_not_end_in_time_is_told(world: World, leave: Leaving) -> None:
+async def test_what_does_not_end_in_time_is_told(
+    world: World, leave: Leaving, caplog: pytest.LogCaptureFixture
+) -> None:
     await world.open(stream(ROLE, *[TEXT] * 10_000, gap_s=0.01), timeouts=Timeouts(lame_duck_s=0, drain_s=0.1))
     streaming, plain = await world.client(), await world.client()
     streaming.send(chat(stream=True))
@@ -257,11 +259,13 @@ async def test_what_does_not_end_in_time_is_told(world: World, leave: Leaving) -
     await world.until(lambda: len(world.nodes[0].requests) == 2)
     stopping = asyncio.ensure_future(leave(world.gateway))
     rest = await streaming.reader.readuntil(b"\r\n0\r\n\r\n")
-    assert b'"error"' in rest
-    assert b"shutting_down" in rest
+    assert b'"code":"shutting_down"' in rest
+    assert b"node" not in rest, "it is not to blame"
     response = await plain.response()
     assert (response.status, response.json()["error"]["code"]) == (503, "shutting_down")
     await stopping
+    assert "told that they end here: 2" in caplog.text
+    assert "are cut" not in caplog.text
 
 
 async def test_stopping_lets_streams_end(world: World) -> None:

@@ -112,6 +112,7 @@ async def test_it_stops_gently(gateway: tuple[Process, ScriptedUpstream]) -> Non
     assert f"1 node: {node.url}\n" in words
     assert f"node {node.url}: joining -> up (admitted)\n" in words
     assert "stopping: still serving for 1 s (requests under way: 1); press Ctrl-C again to stop now" in words
+    assert words.endswith("stopped\n")
 
 
 @pytest.mark.parametrize("lame_duck_s", [600.0])
@@ -127,7 +128,9 @@ async def test_a_second_signal_stops_at_once(gateway: tuple[Process, ScriptedUps
         process.process.send_signal(signal.SIGTERM)
         assert await process.ended() == 0
     await asyncio.wait_for(node.left.wait(), SOON_S)
-    assert "Traceback" not in await process.words()
+    words = await process.words()
+    assert "Traceback" not in words
+    assert "requests that are cut: 1\n" in words
 
 
 async def test_a_taken_port_is_explained(gateway: tuple[Process, ScriptedUpstream]) -> None:
