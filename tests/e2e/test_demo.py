@@ -56,7 +56,7 @@ def alive(pid):
 
 def test_policies_are_compared_over_real_sockets(tmp_path):
     report = tmp_path / "out.html"
-    run = demo("--policies", "round_robin,jffc", "--seconds", "2", "--report", str(report))
+    run = demo("--policies", "round_robin,jffc", "--seconds", "2", "--time-scale", "10", "--report", str(report))
     out, err = run.communicate(timeout=60)
     assert run.returncode == 0, err
     document = json.loads(out)

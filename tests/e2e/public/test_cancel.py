@@ -117,7 +117,7 @@ async def test_leaving_behind_requests_that_wait(world: World, behind: bytes, wa
     await world.until(lambda: bool(world.nodes[0].requests))
     await asyncio.sleep(0.05)
     way(client)
-    await asyncio.wait_for(world.nodes[0].left.wait(), 1.0)
+    await asyncio.wait_for(world.nodes[0].left.wait(), 5.0)
     await world.at_rest()
     nothing_counted(world)
 
