@@ -123,7 +123,7 @@ async def test_slow_reader_pauses_its_node_and_nobody_else(world: World) -> None
         nonlocal sent
         writer.write(STREAM_HEAD + chunk(ROLE))
         big = chunk(event({"content": "x" * 50_000}))
-        for _ in range(2_000):
+        for _ in range(1_000):
             writer.write(big)
             await writer.drain()
             sent += len(big)
@@ -139,12 +139,12 @@ async def test_slow_reader_pauses_its_node_and_nobody_else(world: World) -> None
     while sent != before or not sent:  # until nothing moves any more
         before = sent
         await asyncio.sleep(0.2)
-    assert sent < 90_000_000
+    assert sent < 40_000_000
     assert [(await quick.ask(chat())).status for _ in range(2)] == [200] * 2
     total = 0
     while b"[DONE]" not in (data := await slow.reader.read(1 << 20)):
         total += len(data)
-    assert total > 95_000_000
+    assert total > 49_000_000
 
 
 async def test_stalled_client_is_dropped(world: World) -> None:
