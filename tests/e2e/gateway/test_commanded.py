@@ -110,7 +110,7 @@ async def test_who_gives_way_is_copied_out_and_goes_on_as_if_nothing_had_been(
     held = await engine(world, stack, brain, swap_memory_gib=4.0, kv_blocks=300, prefill_tokens_per_second=5e3)
     patient, urgent = await world.client(), await world.client()
     undisturbed = text_of((await urgent.ask(stream("patient", 1200, 900), COMPLETIONS)).body)
-    held.slow_down(10.0)  # much is to come of the first when the other arrives, whatever else the machine does
+    held.slow_down(4.0)  # much is to come of the first when the other arrives, whatever else the machine does
     asked = asyncio.ensure_future(patient.ask(stream("patient", 1200, 900), COMPLETIONS))
     await world.until(lambda: any(lease.tokens > 32 for lease in world.dispatcher._leases.values()))
     urgent.send(stream("urgent", 1000, 8), COMPLETIONS, headers=("x-pointsman-priority: 9",))

@@ -171,6 +171,7 @@ async def test_while_an_answer_comes_however_slowly_a_late_probe_takes_no_node_o
     await world.until(lambda: pool.heard_at > 0)
     world.gateway._probes.configure(QUICK)
     for number in range(2):
+        await world.until(lambda: not world.gateway._probes._running)
         world.gateway.driver.call(lambda now: [Probe(world.dispatcher.fleet.spec(0))])
         await world.until(lambda made=number: len(reports) > made)
     assert [(each.ok, each.flowing) for each in reports] == [(False, True)] * 2
