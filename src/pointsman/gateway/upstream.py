@@ -298,10 +298,8 @@ class Pool:
             raise ConnectFailed("refused") from None
         except ssl.SSLError as error:
             raise ConnectFailed("tls", _tls_trouble(error)) from None
-        except socket.gaierror as error:
-            raise ConnectFailed("resolve", f"{origin.host}: {error.strerror}") from None
         except OSError as error:
-            raise ConnectFailed(NO_SOCKET if error.errno in _OUR_OWN_LACK else "connect") from None
+            raise _unreachable(error, origin.host) from None
         if not connection.usable:  # lost, or spoilt by words nobody asked for, before anyone was there to be told
             raise ConnectFailed("reset")
         return connection
@@ -326,6 +324,24 @@ class Pool:
     def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
+
+
+def _unreachable(error: OSError, host: str) -> ConnectFailed:
+    """Why no connection came about; looking up a name, for want of a descriptor, fails in ways of its own."""
+    if error.errno in _OUR_OWN_LACK or _lacks_sockets():
+        return ConnectFailed(NO_SOCKET)
+    if isinstance(error, socket.gaierror):
+        return ConnectFailed("resolve", f"{host}: {error.strerror}")
+    return ConnectFailed("connect")
+
+
+def _lacks_sockets() -> bool:
+    """Whether this process can open none at the moment."""
+    try:
+        socket.socket().close()
+    except OSError as error:
+        return error.errno in _OUR_OWN_LACK
+    return False
 
 
 def _tls_trouble(error: ssl.SSLError) -> str:

@@ -143,3 +143,28 @@ def test_why_there_is_no_connection_is_told(monkeypatch: pytest.MonkeyPatch, err
     with pytest.raises(ConnectFailed) as caught:
         asyncio.run(connect())
     assert (caught.value.reason, str(caught.value)) == (told.partition(":")[0], told)
+
+
+@pytest.mark.parametrize("error", [OSError(16, "Device or resource busy"), socket.gaierror(-3, "Try again")])
+def test_no_node_is_to_blame_where_this_process_can_open_nothing(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """What looking up a name fails with then: the first as seen, the second as may be."""
+
+    async def connect() -> None:
+        async def fail(*_: Any, **__: Any) -> None:
+            monkeypatch.setattr(socket, "socket", nothing_left)
+            raise error
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "create_connection", fail)
+        try:
+            await Pool(Origin.parse("http://a:1"), ManualClock(), Timeouts(), Limits(), None).connect()
+        finally:
+            monkeypatch.undo()
+
+    with pytest.raises(ConnectFailed, match="no_socket"):
+        asyncio.run(connect())
+
+
+def nothing_left(*_: Any) -> None:
+    raise OSError(24, "Too many open files")
