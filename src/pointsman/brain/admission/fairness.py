@@ -154,4 +154,4 @@ def _used(charge: _Charge, outcome: Outcome, before: int) -> tuple[float, float]
     computed = charge.input
     if outcome.prompt_tokens and outcome.cached_tokens is not None:
         computed = float(max(0, outcome.prompt_tokens - outcome.cached_tokens))
-    return computed, max(charge.output, float(outcome.completion_tokens - before))
+    return computed, max(charge.output, float(outcome.completion_tokens - before), float(outcome.new_tokens))

@@ -18,7 +18,6 @@ from pointsman.wire.sse import data_event, event_data
 
 _IDS = re.compile(rb',\s*"(?:prompt_)?token_ids"\s*:\s*(?:null|\[[^\]]*\])')
 """A member of that name: inside a text its quotes would be escaped."""
-_EMPTY = b'""'
 _TokenId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
@@ -84,10 +83,10 @@ class Delivered:
 
     def _see_choice(self, choice: _Choice, by_tokens: bool) -> None:
         delta = choice.delta
-        text = bytes(choice.text if delta is None else delta.content)
+        content = choice.text if delta is None else delta.content
         if delta is not None and delta.is_more_than_text():
             self.plain = False
-        spoke = text not in (b"", b"null", _EMPTY)
+        text, spoke = bytes(content), says(content)
         if spoke and not text.startswith(b'"'):
             self.plain = False  # parts, or a number: what a continuation would begin with is not known
         elif by_tokens:

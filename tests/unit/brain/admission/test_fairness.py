@@ -147,6 +147,16 @@ def test_a_try_that_failed_costs_its_tenant_nothing_and_one_it_cancelled_what_wa
     assert fair.counters("m").of("t") == 106.0
 
 
+def test_a_stream_that_was_interrupted_is_charged_to_the_token() -> None:
+    """Tokens are told in batches; what had come when its node was taken away is known exactly."""
+    fair = FairShare({})
+    fair.counters("m").joined("t")
+    fair.begun(1, "m", "t", 100)
+    fair.tokens(1, 9)
+    fair.ended(1, Outcome(verdict=Verdict.INTERRUPTED, delivered=True, resumable=True, new_tokens=40))
+    assert fair.counters("m").of("t") == 100.0 + 80.0
+
+
 def test_new_weights_apply_to_what_comes() -> None:
     fair = FairShare({})
     fair.begun(1, "m", "t", 100)

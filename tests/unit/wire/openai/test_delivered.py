@@ -51,6 +51,13 @@ def test_a_text_that_is_no_string_is_not_plain(odd: Any) -> None:
     assert not seen(event({"text": odd, "token_ids": [4]}), by_tokens=True).plain
 
 
+@pytest.mark.parametrize("nothing", [None, "", []])
+def test_no_content_says_nothing(nothing: Any) -> None:
+    delivered = seen(said({"role": "assistant", "content": nothing}), said({"content": "a"}))
+    assert delivered.plain
+    assert (delivered.text, delivered.tokens) == (b"a", 1)
+
+
 def test_ids_are_kept_with_those_of_the_prompt() -> None:
     first = event({"text": "a", "token_ids": [4], "prompt_token_ids": [1, 2]})
     delivered = seen(first, event({"text": "bc", "token_ids": [5, 6]}), by_tokens=True)
