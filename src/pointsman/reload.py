@@ -86,6 +86,8 @@ class Reload:
 
     def ask(self) -> None:
         """Reload as soon as possible, whatever the files look like."""
+        if self._source.path is None:
+            _log.warning("it was started without --config: there is no file of settings to read again")
         self._asked.set()
 
     async def reload(self) -> bool:
@@ -129,8 +131,6 @@ class Reload:
         self._plan = after
         self._watch.follow(files_of(config, self._source.path))
         _tell(before, after, kept)
-        if self._source.path is None:
-            _log.warning("it was started without --config: there is no file of settings to read")
 
 
 class Configured:

@@ -46,7 +46,7 @@ from pointsman.observe.stories import Stories
 
 _FORGOTTEN = (
     f"nothing is remembered about request {{!r}}: each process remembers its last {KEPT} until it ends or is replaced,"
-    " and none it refused before a node was sought (400, 401, 404); a journal knows more: explain ID --journal FILE"
+    " and none it could not serve at all (400, 401, 404); a journal knows more: explain ID --journal FILE"
 )
 
 Obey = Callable[[list[Order]], Any]

@@ -80,7 +80,7 @@ class Answer:
         """No more of it will come."""
         raise NotImplementedError
 
-    def break_off(self, error: PointsmanError) -> None:
+    def end_by(self, error: PointsmanError) -> None:
         """No more of it is to come, for which its node is not to blame; a client that can be told is told `error`."""
         self.cut(error.code)
 

@@ -112,7 +112,7 @@ class Attempt(UpstreamSink):
         if not self._over and self._answer is not None and self._reply.started:
             if self._connection is not None:
                 self._connection.tell_passed()
-            self._answer.break_off(error)
+            self._answer.end_by(error)
         self._end(outcome)
 
     def abort(self, why: str) -> None:

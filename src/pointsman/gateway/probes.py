@@ -33,6 +33,7 @@ FLOW_S = 2.0
 _UNKNOWN_PATH = (404, 405, 501)
 _MODELS = "/v1/models"
 _PLAIN = "a plain server lists no models: name the node's `models`"
+_KEYLESS = f"GET {_MODELS} answers %s: it wants a key, which `node_key_file` names"
 _UNLISTED = f"GET {_MODELS} %s; if the address is right, name the node's `models`"
 
 
@@ -166,6 +167,8 @@ class Probes:
         answer = await self._ask(target, _MODELS)
         if answer is None:
             return None, f"GET {_MODELS} is not answered"
+        if answer.status in (401, 403):
+            return None, _KEYLESS % answer.status
         if answer.status != 200:
             return None, _UNLISTED % f"answers {answer.status}"
         listed = _decoded(answer.body, _decode_models)

@@ -147,10 +147,10 @@ class SplicedAnswer(StreamAnswer):
             return None
         return super().shortcut()
 
-    def _end_by(self, error: PointsmanError, reason: str) -> Outcome:
+    def _ended_by(self, error: PointsmanError, reason: str) -> Outcome:
         account = self._account
         if not self.begun or account.succeeded() or account.error:
-            return super()._end_by(error, reason)
+            return super()._ended_by(error, reason)
         return self._splice.lost(Verdict.FAIL, reason, 502)
 
     def _passed(self, event: bytes) -> bytes:

@@ -112,12 +112,12 @@ class StreamAnswer(Answer):
         return self._complete(rest)
 
     def cut(self, reason: str) -> Outcome:
-        return self._end_by(NodeFailed(f"the answer was cut ({reason})"), reason)
+        return self._ended_by(NodeFailed(f"the answer was cut ({reason})"), reason)
 
-    def break_off(self, error: PointsmanError) -> None:
-        self._end_by(error, error.code)
+    def end_by(self, error: PointsmanError) -> None:
+        self._ended_by(error, error.code)
 
-    def _end_by(self, error: PointsmanError, reason: str) -> Outcome:
+    def _ended_by(self, error: PointsmanError, reason: str) -> Outcome:
         self.tell_rest()
         account = self._account
         if account.error and not self.begun:

@@ -93,6 +93,7 @@ async def test_pages_that_are_missing_wrong_or_late_take_no_node_out(world: Worl
 @pytest.mark.parametrize(
     ("page", "why"),
     [
+        (respond(b"", 401), "GET /v1/models answers 401: it wants a key, which `node_key_file` names"),
         (respond(b"", 404), "GET /v1/models answers 404; if the address is right, name the node's `models`"),
         (respond(b"x"), "GET /v1/models answers no list of models; if the address is right, name the node's `models`"),
         (b"hello\r\n\r\n", "GET /v1/models is not answered"),

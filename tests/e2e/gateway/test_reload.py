@@ -208,9 +208,12 @@ async def test_reloading_nothing_changes_nothing(site: Site, caplog: pytest.LogC
 async def test_who_has_no_file_is_told_that_there_is_nothing_to_read(caplog: pytest.LogCaptureFixture) -> None:
     source = Source(ServeConfig, None, {"listen": "127.0.0.1:0"})
     used: list[Plan] = []
-    assert await Reload(source, Plan.of(source.read()), used.append, lambda _: None).reload()
+    reload = Reload(source, Plan.of(source.read()), used.append, lambda _: None)
+    assert await reload.reload()
     assert used, "other files, of certificates say, may have changed"
-    assert "started without --config: there is no file of settings to read" in caplog.text
+    assert "--config" not in caplog.text, "nobody asked"
+    reload.ask()
+    assert "started without --config: there is no file of settings to read again" in caplog.text
 
 
 async def test_certificates_put_in_the_place_of_others_are_shown(site: Site) -> None:

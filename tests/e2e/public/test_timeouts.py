@@ -178,6 +178,7 @@ async def test_a_whole_request_has_a_limit(world: World) -> None:
             assert world.gateway.driver.open_requests == 1, "cut before its time"
             pass_time(world, clock, 1.0)
             rest = await client.reader.readuntil(b"\r\n0\r\n\r\n")
+        assert b'"code":"node_timeout"' in rest
         assert rest.count(b'"error"') == 1
         assert rest.endswith(DONE + b"\r\n0\r\n\r\n")
     await world.at_rest()

@@ -99,7 +99,7 @@ def test_the_story_of_a_request_is_found_by_its_id(scene: Any) -> None:
 def test_why_a_request_may_be_forgotten_is_said(scene: Any) -> None:
     with pytest.raises(LookupError, match=r"nothing is remembered about request 'r\{2\}': ") as caught:
         scene.services.stories_of("r{2}")
-    for why in ("its last 1000", "is replaced", "refused before a node was sought", "--journal FILE"):
+    for why in ("its last 1000", "is replaced", "could not serve at all", "--journal FILE"):
         assert why in str(caught.value)
 
 
