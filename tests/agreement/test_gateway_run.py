@@ -10,9 +10,9 @@ from urllib.parse import quote
 
 import aiohttp
 import pytest
-from tests.support.ports import free_ports
 from tests.support.simulated import calls
 
+from pointsman.demo.children import free_ports
 from pointsman.observe.calls import Finished
 from pointsman.observe.replay import differences, replay
 

@@ -9,9 +9,9 @@ import aiohttp
 import msgspec
 import pytest
 from tests.agreement.test_gateway_run import command, until_both_are_up
-from tests.support.ports import free_ports
 
 from pointsman.brain.policies.registry import build
+from pointsman.demo.children import free_ports
 from pointsman.sim.demand import trace_demand
 from pointsman.sim.experiment import Experiment, run
 from pointsman.sim.fleet import NodeKind, nodes_of

@@ -5,7 +5,9 @@ its children in order. Where the demonstration itself is killed, Linux ends them
 """
 
 import ctypes
+import errno
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -18,6 +20,7 @@ from .errors import DemoError
 COMMAND = (sys.executable, "-m", "pointsman")
 END_WITHIN_S = 3.0
 LOG_LINES_SHOWN = 12
+PORTS = range(20_000, 32_000)
 
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -102,9 +105,23 @@ def own_cpu_seconds() -> float:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 nobody listens on now. All are held until the last is found, so they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """Different ports of 127.0.0.1 that nobody listens on now.
+
+    They lie below those that Linux gives to connections, which could take one before it is listened on.
+    """
+    found: list[int] = []
+    while len(found) < count:
+        port = secrets.choice(PORTS)
+        if port not in found and _is_free(port):
+            found.append(port)
+    return found
+
+
+def _is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return False

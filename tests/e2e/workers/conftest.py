@@ -16,7 +16,8 @@ import uvloop
 from prometheus_client.parser import text_string_to_metric_families
 from tests.e2e.gateway.conftest import Client
 from tests.e2e.gateway.scripted_upstream import DONE, ROLE, STREAM_HEAD, Received, ScriptedUpstream, chunk, event
-from tests.support.ports import free_ports
+
+from pointsman.demo.children import free_ports
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:

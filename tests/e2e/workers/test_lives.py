@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 from tests.e2e.gateway.conftest import Client
 from tests.faults.lateness import Lateness
-from tests.support.ports import free_ports
 
+from pointsman.demo.children import free_ports
 from pointsman.observe.calls import Call, Entry, Hear, Submit
 
 from .conftest import Engine, Site

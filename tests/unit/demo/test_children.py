@@ -1,6 +1,8 @@
 """Child processes: told apart, ended by their own id, and their last words shown."""
 
+import errno
 import os
+import socket
 import sys
 
 import pytest
@@ -66,5 +68,24 @@ def test_cpu_time_is_seen(child):
     assert one.cpu_seconds() > 0.1
 
 
-def test_free_ports_differ():
-    assert len(set(free_ports(8))) == 8
+def test_free_ports_differ_and_no_connection_is_given_one():
+    ports = free_ports(8)
+    assert len(set(ports)) == 8
+    assert max(ports) < 32_768, "where Linux begins to give them"
+
+
+def test_a_port_that_is_taken_is_not_free(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        taken, free = one.getsockname()[1], other.getsockname()[1]
+        other.close()
+        monkeypatch.setattr("pointsman.demo.children.PORTS", (taken, free))
+        assert free_ports(1) == [free]
+
+
+def test_what_keeps_every_port_from_being_tried_is_told(monkeypatch):
+    def nothing_left(_address):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(socket, "create_server", nothing_left)
+    with pytest.raises(OSError, match="Too many open files"):
+        free_ports(1)

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.ports import free_ports
 
 from pointsman.brain.cache.reported import Naming
 from pointsman.brain.model.kv_events import CacheChange
 from pointsman.brain.model.node import NodeSpec
+from pointsman.demo.children import free_ports
 from pointsman.gateway import kv_events as module
 from pointsman.gateway.kv_events import Listening
 
