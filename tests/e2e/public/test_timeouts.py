@@ -31,13 +31,6 @@ TEXT = event({"content": "Hi"})
 STOP = event({}, "stop")
 
 
-def pass_time(world: World, clock: ManualClock, seconds: float) -> None:
-    """Let `seconds` go by, and everything with a deadline look at the clock, as it does four times a second."""
-    clock.advance_to(clock.now() + seconds)
-    for watched in tuple(world.gateway._deadlines._watched):
-        watched.check(clock.now())
-
-
 async def test_a_stopped_engine_blocks_nobody_else(world: World) -> None:
     """One of three takes connections (its kernel does) and never reads them: the others' requests do not notice.
 
@@ -86,7 +79,7 @@ async def test_a_stopped_engine_blocks_nobody_else(world: World) -> None:
 async def test_a_silent_node_costs_a_stream_its_patience_only(world: World, connecting: bool) -> None:
     """Connecting or waiting for the first token, another node answers after the time allowed."""
     brain = BrainSettings(first_token_floor_s=0.2, first_token_ceiling_s=0.2)
-    world.clock = clock = ManualClock()
+    world.clock = ManualClock()
     await world.open(stream(ROLE, TEXT, STOP, DONE), brain=brain, timeouts=Timeouts(connect_s=0.2, lame_duck_s=0))
     client = await world.client()
     assert (await client.ask(chat(stream=True))).status == 200  # its connection is kept
@@ -102,7 +95,7 @@ async def test_a_silent_node_costs_a_stream_its_patience_only(world: World, conn
         asked = asyncio.ensure_future(_ask_twice(client))
         if not connecting:
             await world.until(lambda: world.dispatcher.fleet.table.outstanding[row] == 1)
-            pass_time(world, clock, 0.2)
+            world.pass_time(0.2)
         assert await asked == [ROLE + TEXT + STOP + DONE] * 2
         for filler in fillers:
             filler.close()
@@ -130,7 +123,7 @@ async def test_a_plain_answer_may_take_long(world: World) -> None:
 
     async def slow(_: Received, writer: asyncio.StreamWriter) -> None:
         for _ in range(40):
-            pass_time(world, clock, 10.0)
+            world.pass_time(10.0)
             await asyncio.sleep(0)
         writer.write(respond(b"{}"))
 
@@ -150,7 +143,7 @@ async def test_a_stream_may_take_long(world: World) -> None:
         for _ in range(60):
             writer.write(chunk(TEXT))
             await asyncio.sleep(0.005)
-            pass_time(world, clock, 15.0)
+            world.pass_time(15.0)
         writer.write(chunk(STOP) + chunk(DONE) + b"0\r\n\r\n")
 
     await world.open(slow)
@@ -162,7 +155,7 @@ async def test_a_stream_may_take_long(world: World) -> None:
 
 async def test_a_whole_request_has_a_limit(world: World) -> None:
     """A stream that never ends does, after the time for a whole request; the client's own limit is the shorter one."""
-    world.clock = clock = ManualClock()
+    world.clock = ManualClock()
     await world.open(stream(*[TEXT] * 10_000, gap_s=0.001), timeouts=Timeouts(total_s=20.0, lame_duck_s=0))
     client = await world.client()
     for limit_s, headers in (
@@ -173,10 +166,10 @@ async def test_a_whole_request_has_a_limit(world: World) -> None:
         client.send(chat(stream=True), headers=headers)
         async with asyncio.timeout(5.0):
             await client.reader.readuntil(TEXT)
-            pass_time(world, clock, limit_s - 1.0)
+            world.pass_time(limit_s - 1.0)
             await asyncio.sleep(0.01)
             assert world.gateway.driver.open_requests == 1, "cut before its time"
-            pass_time(world, clock, 1.0)
+            world.pass_time(1.0)
             rest = await client.reader.readuntil(b"\r\n0\r\n\r\n")
         assert b'"code":"node_timeout"' in rest
         assert rest.count(b'"error"') == 1
@@ -198,13 +191,13 @@ async def test_time_in_the_queue_counts_for_the_clients_limit(world: World) -> N
 async def test_a_slow_head_is_waited_for_as_long_as_its_first_token(world: World) -> None:
     """The node's head comes late, then its tokens: silence before the first is not silence between two."""
 
-    world.clock = clock = ManualClock()
+    world.clock = ManualClock()
 
     async def late(_: Received, writer: asyncio.StreamWriter) -> None:
-        pass_time(world, clock, 3.0)
+        world.pass_time(3.0)
         writer.write(STREAM_HEAD + chunk(ROLE))
         await asyncio.sleep(0.01)
-        pass_time(world, clock, 4.0)
+        world.pass_time(4.0)
         writer.write(chunk(TEXT) + chunk(STOP) + chunk(DONE) + b"0\r\n\r\n")
 
     await world.open(late, timeouts=Timeouts(between_tokens_s=1.0, lame_duck_s=0))

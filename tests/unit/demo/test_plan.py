@@ -52,7 +52,7 @@ def test_a_run_waits_as_long_as_a_long_answer_may_take():
     assert plan.drain_s == pytest.approx(30.0)
 
 
-def test_a_scene_says_what_is_asked_of_it_unless_the_user_does():
+def test_a_scene_says_what_is_asked_of_it_unless_the_user_does(monkeypatch):
     config = DemoConfig(scene="memory-tight")
     plan, saturation = planned(config, None)
     assert (load_of(config), policies_of(config)) == (MEMORY_TIGHT.load, MEMORY_TIGHT.policies)
@@ -61,3 +61,5 @@ def test_a_scene_says_what_is_asked_of_it_unless_the_user_does():
     assert max(line.output_tokens for one in plan.demand.dialogues for line in one.lines) > 8_000
     other = DemoConfig(scene="memory-tight", load=0.5, policies=("jffc",), seconds=3.0)
     assert (load_of(other), policies_of(other)) == (0.5, ("jffc",))
+    monkeypatch.setattr("pointsman.demo.plan.scene_saturation", lambda *_: 1.0)  # measuring it again takes a while
+    assert planned(other, None)[0].seconds == pytest.approx(3.0 * planned(other, None)[0].time_scale)
